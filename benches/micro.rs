@@ -37,7 +37,7 @@ fn gate() -> Gate {
     .with_guard(Arc::new(BashGuard::new(Arc::new(|_: &str| Verdict::Allow))))
     .with_guard(Arc::new(FileScope::new(places.clone())))
     .with_guard(Arc::new(AutonoeGuard::new(places)))
-    .with_hook(hook_fn("user", |_| HookDecision::Pass))
+    .with_hook(hook_fn("user", |_, _| HookDecision::Pass))
 }
 
 /// One session of a dozen events with three tool calls, client and disposal included.

@@ -60,7 +60,7 @@ pub async fn whole_run(sessions: usize) -> RunReport {
         .agents(Arc::new(ScriptedAgents::new(scripts)))
         .repository(Arc::new(MemoryRepository::new()))
         .instructions(Arc::new(FixedInstructions::new(texts)))
-        .bash_security(Arc::new(|_: &str| Verdict::Allow))
+        .bash_security(|_: &str| Verdict::Allow)
         .pause_between_sessions(Duration::ZERO)
         .build()
         .expect("the parts fit");

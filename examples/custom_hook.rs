@@ -10,10 +10,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use async_trait::async_trait;
 use autonoe_core::{
-    FixedInstructions, HookDecision, InstructionName, MemoryRepository, PreToolUseHook, RunControl,
-    SessionKey, SessionRunner, ToolCall, ToolKind,
+    FixedInstructions, HookDecision, InstructionName, MemoryRepository, Places, PreToolUseHook,
+    RunControl, SessionKey, SessionRunner, ToolCall, ToolKind, async_trait,
 };
 use autonoe_scripted::{ScriptedAgents, SessionScript};
 use serde_json::json;
@@ -44,7 +43,7 @@ impl PreToolUseHook for SmallSteps {
         matches!(call.kind, ToolKind::Write { .. })
     }
 
-    async fn check(&self, call: &ToolCall) -> HookDecision {
+    async fn check(&self, call: &ToolCall, _: &Places) -> HookDecision {
         let ToolKind::Write { paths } = &call.kind else {
             return HookDecision::Pass;
         };
@@ -65,8 +64,9 @@ impl PreToolUseHook for SmallSteps {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let hook = SmallSteps::new(2);
+    let places = Places::new(std::env::current_dir()?);
     for file in ["a.rs", "b.rs", "a.rs", "c.rs"] {
-        let decision = hook.check(&write(file)).await;
+        let decision = hook.check(&write(file), &places).await;
         println!("{file}: {decision:?}");
     }
 
@@ -92,15 +92,15 @@ async fn main() -> Result<(), Box<dyn Error>> {
     ]));
     let runner = SessionRunner::builder(std::env::current_dir()?)
         .agents(agents.clone())
-        .repository(Arc::new(MemoryRepository::new()))
-        .instructions(Arc::new(FixedInstructions::new([
+        .repository(MemoryRepository::new())
+        .instructions(FixedInstructions::new([
             (
                 InstructionName::Initializer,
                 "Turn SPEC.md into deliverables.",
             ),
             (InstructionName::Coding, "Implement one deliverable."),
-        ])))
-        .hook(Arc::new(SmallSteps::new(2)))
+        ]))
+        .hook(SmallSteps::new(2))
         .pause_between_sessions(Duration::ZERO)
         .build()?;
     let report = runner.run(&RunControl::new()).await;

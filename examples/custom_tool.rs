@@ -6,23 +6,22 @@
 use std::error::Error;
 use std::fs;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
+use autonoe_core::schemars::JsonSchema;
 use autonoe_core::{
     FixedInstructions, InstructionName, MemoryRepository, RunControl, RunEvent, RunEventKind,
-    SessionRunner, StreamEvent, ToolContext, ToolDefinition, ToolError, ToolErrorCode, ToolOutput,
-    TypedTool,
+    SessionRunner, StreamEvent, ToolContext, ToolDescription, ToolError, ToolErrorCode, ToolOutput,
+    TypedTool, async_trait,
 };
 use autonoe_scripted::{ScriptedAgents, SessionScript};
-use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
 /// What the tool is called with; agents see these comments as its schema.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(crate = "autonoe_core::schemars")]
 struct CountLines {
     /// File names in the project.
     files: Vec<String>,
@@ -37,8 +36,8 @@ struct LineCounter {
 impl TypedTool for LineCounter {
     type Input = CountLines;
 
-    fn describe(&self) -> ToolDefinition {
-        ToolDefinition::of::<CountLines>("count_lines", "Counts the lines of files.").read_only()
+    fn describe(&self) -> ToolDescription {
+        ToolDescription::new("count_lines", "Counts the lines of files.").read_only()
     }
 
     async fn run(&self, input: CountLines, context: &ToolContext) -> Result<ToolOutput, ToolError> {
@@ -79,19 +78,19 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .uses_tool("mcp__autonoe__create", plan)
         .ends()]);
     let runner = SessionRunner::builder(project.path())
-        .agents(Arc::new(agents))
-        .repository(Arc::new(MemoryRepository::new()))
-        .instructions(Arc::new(FixedInstructions::new([(
+        .agents(agents)
+        .repository(MemoryRepository::new())
+        .instructions(FixedInstructions::new([(
             InstructionName::Initializer,
             "Turn SPEC.md into deliverables.",
-        )])))
+        )]))
         .tool(
             LineCounter {
                 project: project.path().to_owned(),
             }
             .into_tool(),
         )
-        .observer(Arc::new(show))
+        .observer(show)
         .pause_between_sessions(Duration::ZERO)
         .max_iterations(1)
         .build()?;

@@ -3,7 +3,7 @@
 //! Run it with `cargo run --example embed`.
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use autonoe_core::{
     FixedInstructions, InstructionName, MemoryRepository, RunControl, SessionRunner,
@@ -24,9 +24,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         (InstructionName::Coding, "Build one deliverable."),
     ];
     let runner = SessionRunner::builder(std::env::current_dir()?)
-        .agents(Arc::new(ScriptedAgents::new([plans.ends(), builds.ends()])))
-        .repository(Arc::new(MemoryRepository::new()))
-        .instructions(Arc::new(FixedInstructions::new(texts)))
+        .agents(ScriptedAgents::new([plans.ends(), builds.ends()]))
+        .repository(MemoryRepository::new())
+        .instructions(FixedInstructions::new(texts))
         .pause_between_sessions(Duration::ZERO)
         .build()?;
     println!("{}", runner.run(&RunControl::new()).await);

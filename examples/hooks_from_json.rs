@@ -6,17 +6,18 @@
 use std::error::Error;
 use std::sync::Arc;
 
+use autonoe_core::schemars::JsonSchema;
 use autonoe_core::{
     Gate, Grants, HookDecision, HookSpec, Mode, Places, PreToolUseHook, SpecContext, SpecError,
-    SpecPort, ToolCall, ToolKind, hook_fn, registered_specs,
+    SpecPort, ToolCall, ToolKind, hook_fn, registered_specs, typetag,
 };
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 /// Blocks long shell commands: what nobody can review at a glance should be a script.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(crate = "autonoe_core::schemars")]
 struct ShortCommands {
     /// The longest command, in bytes.
     longest: usize,
@@ -33,7 +34,7 @@ impl HookSpec for ShortCommands {
                 "no command is that short",
             ));
         }
-        Ok(hook_fn("short-commands", move |call| match &call.kind {
+        Ok(hook_fn("short-commands", move |call, _| match &call.kind {
             ToolKind::Shell { command } if command.len() > longest => {
                 HookDecision::block("this command is too long; write a script and run that")
             }

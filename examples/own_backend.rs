@@ -8,14 +8,14 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
+use autonoe_core::futures::{StreamExt, stream};
 use autonoe_core::{
     AgentClient, AgentClientFactory, AgentError, AgentSessionId, Capabilities, FixedInstructions,
     GateDecision, HookCoverage, InstructionName, MemoryRepository, MessageStream, NoControl,
     Prompt, RunControl, RunEvent, RunEventKind, Sandbox, SessionControl, SessionOutcome,
     SessionRunner, SessionSpec, StreamEvent, Support, ToolCall, ToolContext, ToolStatus, Toolbox,
+    async_trait,
 };
-use futures::{StreamExt, stream};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{self, UnboundedSender};
 use tokio::task::JoinSet;
@@ -152,19 +152,19 @@ impl Turn {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let runner = SessionRunner::builder(std::env::current_dir()?)
-        .agents(Arc::new(Parrots))
-        .repository(Arc::new(MemoryRepository::new()))
-        .instructions(Arc::new(FixedInstructions::new([
+        .agents(Parrots)
+        .repository(MemoryRepository::new())
+        .instructions(FixedInstructions::new([
             (InstructionName::Initializer, "Polly wants a plan."),
             (InstructionName::Coding, "Polly wants a cracker."),
-        ])))
+        ]))
         // Parrots have no sandbox of their own, and nothing to put in one.
         .sandbox(Sandbox::Off)
-        .observer(Arc::new(|event: &RunEvent<'_>| {
+        .observer(|event: &RunEvent<'_>| {
             if let RunEventKind::Agent { stream } = &event.kind {
                 println!("{stream:?}");
             }
-        }))
+        })
         .pause_between_sessions(Duration::ZERO)
         .build()?;
     let report = runner.run(&RunControl::new()).await;

@@ -40,12 +40,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let ledger = Arc::new(MemoryRepository::new());
 
     let runner = SessionRunner::builder(project.path())
-        .agents(Arc::new(agents()))
+        .agents(agents())
         .repository(ledger.clone())
-        .instructions(Arc::new(instructions()))
-        .bash_security(Arc::new(bash_policy))
+        .instructions(instructions())
+        .bash_security(bash_policy)
         .hook(no_force_push())
-        .observer(Arc::new(show))
+        .observer(show)
         .pause_between_sessions(Duration::from_millis(200))
         .build()?;
     let report = runner.run(&RunControl::new()).await;
@@ -147,8 +147,8 @@ fn bash_policy(command: &str) -> Verdict {
 }
 
 /// Blocks what the Bash policy would let through.
-fn no_force_push() -> Arc<dyn PreToolUseHook> {
-    hook_fn("no-force-push", |call| match &call.kind {
+fn no_force_push() -> impl PreToolUseHook {
+    hook_fn("no-force-push", |call, _| match &call.kind {
         ToolKind::Shell { command } if command.contains("--force") => {
             HookDecision::block("others work on this branch; push without --force")
         }

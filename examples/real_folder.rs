@@ -7,7 +7,6 @@
 
 use std::error::Error;
 use std::fs;
-use std::sync::Arc;
 use std::time::Duration;
 
 use autonoe_core::{Journal, Project, ProjectRun, RunControl};
@@ -23,9 +22,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     )?;
     let project = Project::find(folder.path(), None)?;
 
-    let report = ProjectRun::new(project.clone(), Arc::new(agents()))
+    let report = ProjectRun::new(project.clone(), agents())
         .configure(|runner| runner.pause_between_sessions(Duration::ZERO))
-        .start(&RunControl::new())
+        .run(&RunControl::new())
         .await?;
 
     println!("{report}\n");

@@ -12,7 +12,6 @@ use std::error::Error;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use autonoe_core::{Journal, JournalReadError, Project, ProjectRun, RunControl, WhyStopped};
@@ -60,9 +59,9 @@ fn is_in_session_2(project: &Project) -> Result<bool, JournalReadError> {
 }
 
 async fn run(folder: &Path, agents: ScriptedAgents) -> Result<(), Box<dyn Error>> {
-    let report = ProjectRun::new(Project::find(folder, None)?, Arc::new(agents))
+    let report = ProjectRun::new(Project::find(folder, None)?, agents)
         .configure(|runner| runner.pause_between_sessions(Duration::ZERO))
-        .start(&RunControl::new())
+        .run(&RunControl::new())
         .await?;
     println!("{report}");
     Ok(())

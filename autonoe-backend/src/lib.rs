@@ -10,8 +10,10 @@
 
 mod launch;
 mod session;
+mod spec_values;
 
 pub use launch::{
     Inside, SandboxNetwork, SandboxSpec, SessionPlace, Walls, add_session_environment, sweep,
 };
 pub use session::{After, Command, Commands, Program, ProgramClient, Query};
+pub use spec_values::{check_limit, check_model};

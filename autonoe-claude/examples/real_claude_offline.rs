@@ -9,7 +9,6 @@
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use autonoe_claude::{ClaudeAgents, ClaudeOptions, ConfigFolder};
@@ -58,7 +57,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     // The hook under test. The program names files by their whole paths.
     let notes = root.canonicalize()?.join("notes");
-    let no_notes = hook_fn("no-notes", move |call| match &call.kind {
+    let no_notes = hook_fn("no-notes", move |call, _| match &call.kind {
         ToolKind::Write { paths } if paths.iter().any(|path| path.starts_with(&notes)) => {
             HookDecision::block("notes belong into commit messages")
         }
@@ -79,9 +78,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     println!("Claude Code {}", agents.examine().await?.version);
 
     let project = Project::find(&root, None)?;
-    let report = ProjectRun::new(project, Arc::new(agents))
+    let report = ProjectRun::new(project, agents)
         .configure(|runner| runner.hook(no_notes).pause_between_sessions(Duration::ZERO))
-        .start(&RunControl::new())
+        .run(&RunControl::new())
         .await?;
 
     println!("{report}");

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_backend::SandboxSpec;
+use autonoe_backend::{SandboxSpec, check_limit, check_model};
 use autonoe_core::{
     AgentClientFactory, BackendProbe, BackendSpec, CostUsd, McpServer, PermissionRule, Sandbox,
     SpecContext, SpecError, ThinkingBudget,
@@ -87,9 +87,13 @@ impl ClaudeBackend {
     ///
     /// # Errors
     ///
-    /// No program is named, and none is found.
+    /// No program is named, and none is found. Or a value makes no sense.
     pub fn options(&self, context: &SpecContext) -> Result<ClaudeOptions, SpecError> {
         let spec = self.clone();
+        check_model(Self::TAG, spec.model.as_deref())?;
+        check_limit(Self::TAG, "maxTurns", spec.max_turns)?;
+        check_limit(Self::TAG, "maxCostUsd", spec.max_cost_usd)?;
+        check_limit(Self::TAG, "silenceSeconds", spec.silence_seconds)?;
         let environment = context.environment.clone();
         let mut options = match spec.program {
             Some(program) => ClaudeOptions::new(program, environment),

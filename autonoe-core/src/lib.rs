@@ -23,6 +23,8 @@
 //! | what drives runs, what carries them out | [`Engine`], [`JobRunner`] | [`LocalEngine`] |
 //! | plugins that a file can name | [`HookSpec`], [`BackendSpec`] | [`register_spec!`] |
 //!
+//! Builders take values or `Arc`s of them: `.hook(MyHook)`, `.repository(shared.clone())`.
+//!
 //! The library never prints, never exits, never reads the environment and
 //! installs no signal handlers: diagnostics go to `tracing`, what people
 //! follow goes to [`RunObserver`]s.
@@ -44,9 +46,16 @@ pub mod plugin {
     pub use {inventory, serde_json};
 }
 
+pub use autonoe_security::{AllowCommands, Destructive, Examples, Policy, PolicyConfig};
+/// Crates whose types are part of this API, in the versions that it uses.
+///
+/// `#[derive(JsonSchema)]` needs to know where its crate is: add
+/// `#[schemars(crate = "autonoe_core::schemars")]`. `#[typetag::serde]` needs `typetag` in scope.
+pub use {async_trait::async_trait, futures, jiff, schemars, typetag};
+
 pub use autonoe_security::{BashSecurity, BashValidator, Denial, DenyAll, Explanation, Finding};
-pub use autonoe_security::{Destructive, Layer, Policy, PolicyConfig, PolicyError, Profile};
-pub use autonoe_security::{ResolveSymlinks, Rule, Verdict};
+pub use autonoe_security::{Layer, PolicyError, PolicyScope, Profile, ResolveSymlinks, Rule};
+pub use autonoe_security::{ScopeMismatch, TieredCommands, Verdict};
 pub use domain::*;
 pub use engine::*;
 pub use guard::*;

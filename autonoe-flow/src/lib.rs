@@ -8,6 +8,7 @@
 //!
 //! | you want to | look at |
 //! | --- | --- |
+//! | define a flow in code | [`FlowBuilder`] |
 //! | run a flow in a project | [`FlowRun`] |
 //! | run a flow on sessions of your own | [`FlowFactory`], [`Flow`], [`FlowOptions`] |
 //! | be told what a flow does | [`FlowObserver`], [`FlowEvent`] |
@@ -54,7 +55,7 @@ pub use error::{FlowError, FlowErrorKind, FlowLayer};
 pub use escalation::*;
 pub use finding::{Finding, FindingKind};
 pub use graph::FlowGraph;
-pub use load::{AGENT_FILE, FlowDefinition, LoadError, flows_in, load};
+pub use load::{AGENT_FILE, FlowBuilder, FlowDefinition, LoadError, flows_in, load};
 pub use machine::{
     Answer, CheckOrder, CheckVerdict, CompletionOrder, CompletionVerdict, ContextCarry, Expense,
     FlowAction, FlowEnd, FlowFact, FlowFailure, FlowLimits, FlowMachine, FlowResult, FlowWait,

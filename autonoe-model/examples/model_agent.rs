@@ -6,13 +6,12 @@
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
 use std::error::Error;
-use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use autonoe_core::{
     BackendSpec, FixedInstructions, InstructionName, MemoryRepository, Places, RunControl,
-    RunEvent, RunEventKind, SessionRunner, SpecContext, StreamEvent, ToolContext, ToolDefinition,
+    RunEvent, RunEventKind, SessionRunner, SpecContext, StreamEvent, ToolContext, ToolDescription,
     ToolError, ToolErrorCode, ToolOutput, TypedTool,
 };
 use autonoe_model as _;
@@ -38,8 +37,8 @@ struct Glossary;
 impl TypedTool for Glossary {
     type Input = Term;
 
-    fn describe(&self) -> ToolDefinition {
-        ToolDefinition::of::<Term>("glossary", "Says what we call something.").read_only()
+    fn describe(&self) -> ToolDescription {
+        ToolDescription::new("glossary", "Says what we call something.").read_only()
     }
 
     async fn run(&self, input: Term, _: &ToolContext) -> Result<ToolOutput, ToolError> {
@@ -91,13 +90,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
     ]);
     let runner = SessionRunner::builder(project.path())
         .agents(backend.build(&context)?)
-        .repository(Arc::new(MemoryRepository::new()))
-        .instructions(Arc::new(FixedInstructions::new([
+        .repository(MemoryRepository::new())
+        .instructions(FixedInstructions::new([
             (InstructionName::Initializer, "Plan what SPEC.md asks for."),
             (InstructionName::Coding, "Work on the next deliverable."),
-        ])))
+        ]))
         .tool(Glossary.into_tool())
-        .observer(Arc::new(show))
+        .observer(show)
         .pause_between_sessions(Duration::ZERO)
         .build()?;
 

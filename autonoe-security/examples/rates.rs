@@ -15,7 +15,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 use std::thread;
 
-use autonoe_security::{BashSecurity, BashValidator, Policy, corpus};
+use autonoe_security::{BashSecurity, BashValidator, corpus};
 use serde_json::Value;
 
 mod cases;
@@ -68,7 +68,7 @@ fn rate(count: usize, of: usize) -> String {
 
 fn verdicts_of_autonoe(cases: &[Value]) -> Result<Vec<bool>> {
     let verdict = |case| -> Result<bool> {
-        let validator = BashValidator::new(Policy::new(cases::config(case)?)?);
+        let validator = BashValidator::new(cases::policy(case)?);
         Ok(validator.check(command(case)).is_allowed())
     };
     cases.iter().map(verdict).collect()

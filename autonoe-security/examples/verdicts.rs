@@ -15,7 +15,7 @@
 use std::error::Error;
 use std::io::{BufRead, Write};
 
-use autonoe_security::{BashSecurity, BashValidator, Policy};
+use autonoe_security::{BashSecurity, BashValidator};
 use serde_json::{Value, json};
 
 mod cases;
@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn judge(line: &str) -> Result<Value, Box<dyn Error>> {
     let case: Value = serde_json::from_str(line)?;
     let command = case["command"].as_str().ok_or("there is no command")?;
-    let validator = BashValidator::new(Policy::new(cases::config(&case)?)?);
+    let validator = BashValidator::new(cases::policy(&case)?);
 
     let verdict = validator.check(command);
 

@@ -1,6 +1,8 @@
 //! The contract of everything that judges Bash commands.
 
-use crate::{Denial, Layer, Verdict};
+use std::sync::Arc;
+
+use crate::{Denial, Layer, PolicyScope, ScopeMismatch, Verdict};
 
 /// Judges Bash commands before an agent runs them.
 ///
@@ -39,6 +41,19 @@ pub trait BashSecurity: Send + Sync {
     /// Judges `command`, the whole text that would be handed to Bash.
     fn check(&self, command: &str) -> Verdict;
 
+    /// Checks that the judge was made for a run with the mode and the project directory of `run`.
+    ///
+    /// A runner calls it once, before the first session. By default a judge fits every run. One
+    /// that holds another judge should call that one's.
+    ///
+    /// # Errors
+    ///
+    /// The judge was made for another mode or another directory.
+    fn check_scope(&self, run: &PolicyScope) -> Result<(), ScopeMismatch> {
+        let _ = run;
+        Ok(())
+    }
+
     /// Adds a judge: a command is allowed if both allow it.
     ///
     /// The other judge can only add denials. If both deny a command, the first denial is returned.
@@ -48,7 +63,7 @@ pub trait BashSecurity: Send + Sync {
     ///     BashSecurity, BashValidator, Denial, Layer, Policy, PolicyConfig, Verdict,
     /// };
     ///
-    /// let policy = BashValidator::new(Policy::new(PolicyConfig::new("/srv/project"))?);
+    /// let policy = BashValidator::new(Policy::new("/srv/project", PolicyConfig::default())?);
     /// let words_of = policy.clone();
     /// let no_push = move |command: &str| {
     ///     for found in words_of.explain(command).commands {
@@ -76,6 +91,35 @@ pub trait BashSecurity: Send + Sync {
     {
         And(self, other)
     }
+
+    /// Restricts the judge to commands for which `condition` holds; it allows all others.
+    ///
+    /// It is meant for a judge that is added to a policy by [`and`](Self::and): alone, it would
+    /// allow every command that the condition does not hold for.
+    ///
+    /// ```
+    /// use autonoe_security::{
+    ///     BashSecurity, BashValidator, DenyAll, Policy, PolicyConfig,
+    /// };
+    ///
+    /// let policy = BashValidator::new(Policy::new("/srv/project", PolicyConfig::default())?);
+    /// let short = policy.and(DenyAll.when(|command: &str| command.len() > 20));
+    ///
+    /// assert!(short.check("cargo test").is_allowed());
+    /// assert!(!short.check("cargo test; cargo test").is_allowed());
+    /// assert!(!short.check("sudo ls").is_allowed());
+    /// # Ok::<(), autonoe_security::PolicyError>(())
+    /// ```
+    fn when<C>(self, condition: C) -> When<Self, C>
+    where
+        Self: Sized,
+        C: Fn(&str) -> bool + Send + Sync,
+    {
+        When {
+            judge: self,
+            condition,
+        }
+    }
 }
 
 /// Two judges of which both must allow a command: [`BashSecurity::and`].
@@ -88,6 +132,45 @@ impl<A: BashSecurity, B: BashSecurity> BashSecurity for And<A, B> {
             Verdict::Allow => self.1.check(command),
             denied => denied,
         }
+    }
+
+    fn check_scope(&self, run: &PolicyScope) -> Result<(), ScopeMismatch> {
+        self.0.check_scope(run)?;
+        self.1.check_scope(run)
+    }
+}
+
+/// A judge of some commands only: [`BashSecurity::when`].
+#[derive(Clone, Copy, Debug)]
+pub struct When<J, C> {
+    judge: J,
+    condition: C,
+}
+
+impl<J, C> BashSecurity for When<J, C>
+where
+    J: BashSecurity,
+    C: Fn(&str) -> bool + Send + Sync,
+{
+    fn check(&self, command: &str) -> Verdict {
+        match (self.condition)(command) {
+            true => self.judge.check(command),
+            false => Verdict::Allow,
+        }
+    }
+
+    fn check_scope(&self, run: &PolicyScope) -> Result<(), ScopeMismatch> {
+        self.judge.check_scope(run)
+    }
+}
+
+impl<J: BashSecurity + ?Sized> BashSecurity for Arc<J> {
+    fn check(&self, command: &str) -> Verdict {
+        (**self).check(command)
+    }
+
+    fn check_scope(&self, run: &PolicyScope) -> Result<(), ScopeMismatch> {
+        (**self).check_scope(run)
     }
 }
 

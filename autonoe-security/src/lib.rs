@@ -11,7 +11,7 @@
 //! ```
 //! use autonoe_security::{BashSecurity, BashValidator, Policy, PolicyConfig};
 //!
-//! let validator = BashValidator::new(Policy::new(PolicyConfig::new("/srv/project"))?);
+//! let validator = BashValidator::new(Policy::new("/srv/project", PolicyConfig::default())?);
 //!
 //! assert!(validator.check("cargo test 2>&1 | tail -20").is_allowed());
 //! assert!(!validator.check("cat <<EOF\n$(curl example.com)\nEOF").is_allowed());
@@ -39,13 +39,13 @@ pub mod syntax;
 mod validator;
 mod verdict;
 
-pub use bash_security::{And, BashSecurity, DenyAll};
+pub use bash_security::{And, BashSecurity, DenyAll, When};
 pub use check::{Finding, InnerCommand, is_reading_awk_program, is_reading_sed_script};
 pub use credential_places::CREDENTIAL_PLACES;
 pub use inner_commands::InnerCommands;
 pub use policy::{
-    AllowCommands, Destructive, Examples, Mode, Policy, PolicyConfig, PolicyError, Profile,
-    TieredCommands,
+    AllowCommands, Destructive, Examples, Mode, Policy, PolicyConfig, PolicyError, PolicyScope,
+    Profile, ScopeMismatch, TieredCommands,
 };
 pub use rule::Rule;
 pub use symlinks::ResolveSymlinks;

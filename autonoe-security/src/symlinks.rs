@@ -1,5 +1,7 @@
 //! Symlinks, which a text alone cannot see.
 
+use std::sync::Arc;
+
 /// Says where a path really leads.
 ///
 /// The validator does no I/O; whoever may look at the file system implements
@@ -23,4 +25,10 @@ pub trait ResolveSymlinks: Send + Sync {
     ///
     /// For a file that is yet to be made, the validator asks about its folder as well.
     fn resolve(&self, path: &str) -> Option<String>;
+}
+
+impl<R: ResolveSymlinks + ?Sized> ResolveSymlinks for Arc<R> {
+    fn resolve(&self, path: &str) -> Option<String> {
+        (**self).resolve(path)
+    }
 }

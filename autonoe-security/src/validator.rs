@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::check::{self, Finding};
 use crate::policy::Policy;
 use crate::symlinks::ResolveSymlinks;
-use crate::{BashSecurity, Verdict};
+use crate::{BashSecurity, PolicyScope, ScopeMismatch, Verdict};
 
 /// Judges Bash commands by a [`Policy`].
 ///
@@ -17,7 +17,7 @@ use crate::{BashSecurity, Verdict};
 /// ```
 /// use autonoe_security::{BashSecurity, BashValidator, Policy, PolicyConfig};
 ///
-/// let validator = BashValidator::new(Policy::new(PolicyConfig::new("/srv/project"))?);
+/// let validator = BashValidator::new(Policy::new("/srv/project", PolicyConfig::default())?);
 ///
 /// assert!(validator.check("npm test 2>&1 | tail -20").is_allowed());
 ///
@@ -57,8 +57,8 @@ impl BashValidator {
 
     /// Lets it follow symlinks, which can only turn an allowed command into a denied one.
     #[must_use]
-    pub fn with_symlinks(mut self, symlinks: Arc<dyn ResolveSymlinks>) -> Self {
-        self.symlinks = Some(symlinks);
+    pub fn with_symlinks(mut self, symlinks: impl ResolveSymlinks + 'static) -> Self {
+        self.symlinks = Some(Arc::new(symlinks));
         self
     }
 
@@ -72,7 +72,7 @@ impl BashValidator {
     /// ```
     /// use autonoe_security::{BashValidator, Policy, PolicyConfig};
     ///
-    /// let validator = BashValidator::new(Policy::new(PolicyConfig::new("/srv/project"))?);
+    /// let validator = BashValidator::new(Policy::new("/srv/project", PolicyConfig::default())?);
     ///
     /// let found = validator.explain("git log $(sudo id) | head");
     ///
@@ -95,6 +95,10 @@ impl BashValidator {
 impl BashSecurity for BashValidator {
     fn check(&self, command: &str) -> Verdict {
         check::check(&self.policy, self.symlinks.as_deref(), command)
+    }
+
+    fn check_scope(&self, run: &PolicyScope) -> Result<(), ScopeMismatch> {
+        self.policy.scope().check(run)
     }
 }
 

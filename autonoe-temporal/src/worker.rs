@@ -83,7 +83,7 @@ pub enum WorkerError {
 /// # struct Echo;
 /// # #[async_trait::async_trait]
 /// # impl JobRunner for Echo {
-/// #     async fn carry_out(&self, run: &RunSpec, _: &RunDesk) -> RunOutcome {
+/// #     async fn run(&self, run: &RunSpec, _: &RunDesk) -> RunOutcome {
 /// #         RunOutcome::succeeded(run.input.clone())
 /// #     }
 /// # }

@@ -25,7 +25,7 @@ async fn run(
     agents: Arc<dyn AgentClientFactory>,
     forbidden: &'static [&'static str],
 ) -> Result<RunReport, BuildError> {
-    let our_rules = hook_fn("our-rules", |call| {
+    let our_rules = hook_fn("our-rules", |call, _| {
         if forbidden.contains(&call.name.as_str()) {
             HookDecision::block("it is not for agents")
         } else {
@@ -34,15 +34,15 @@ async fn run(
     });
     let runner = SessionRunner::builder("/srv/shop")
         .agents(agents)
-        .repository(Arc::new(MemoryRepository::new()))
-        .instructions(Arc::new(FixedInstructions::new([
+        .repository(MemoryRepository::new())
+        .instructions(FixedInstructions::new([
             (
                 InstructionName::Initializer,
                 "Turn SPEC.md into deliverables.",
             ),
             (InstructionName::Coding, "Implement one deliverable."),
-        ])))
-        .clock(Arc::new(VirtualClock::new()))
+        ]))
+        .clock(VirtualClock::new())
         .hook(our_rules)
         .build()?;
     Ok(runner.run(&RunControl::new()).await)

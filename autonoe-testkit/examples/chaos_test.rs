@@ -30,13 +30,13 @@ async fn run_with_faults(seed: u64) -> Result<Aftermath, ProjectRunError> {
     let faulty = Arc::new(FaultyAgents::new(Arc::new(agents), seed).with_rate_percent(60));
 
     let report = ProjectRun::new(project.project().clone(), faulty.clone())
-        .clock(Arc::new(VirtualClock::new()))
+        .clock(VirtualClock::new())
         .configure(move |runner| {
             runner
-                .ids(Arc::new(SeededIds::new(seed)))
+                .ids(SeededIds::new(seed))
                 .max_iterations(MAX_ITERATIONS)
         })
-        .start(&RunControl::new())
+        .run(&RunControl::new())
         .await?;
 
     Ok(Aftermath {

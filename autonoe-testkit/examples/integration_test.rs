@@ -34,16 +34,16 @@ async fn run_into_the_quota(on_quota: OnQuota) -> Result<(RunReport, Arc<EventLo
 
     let runner = SessionRunner::builder("/srv/shop")
         .agents(agents.clone())
-        .repository(Arc::new(MemoryRepository::new()))
-        .instructions(Arc::new(FixedInstructions::new([
+        .repository(MemoryRepository::new())
+        .instructions(FixedInstructions::new([
             (
                 InstructionName::Initializer,
                 "Turn SPEC.md into deliverables.",
             ),
             (InstructionName::Coding, "Implement one deliverable."),
-        ])))
+        ]))
         .on_quota(on_quota)
-        .clock(Arc::new(clock))
+        .clock(clock)
         .observer(log.clone())
         .build()?;
     let report = runner.run(&RunControl::new()).await;

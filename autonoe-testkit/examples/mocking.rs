@@ -76,7 +76,7 @@ mock! {
     impl PreToolUseHook for Hook {
         fn name(&self) -> &str;
         fn matches(&self, call: &ToolCall) -> bool;
-        async fn check(&self, call: &ToolCall) -> HookDecision;
+        async fn check(&self, call: &ToolCall, places: &Places) -> HookDecision;
     }
 }
 
@@ -153,10 +153,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
     observer.expect_on_event().return_const(());
 
     let runner = SessionRunner::builder("/srv/project")
-        .agents(Arc::new(agents()))
-        .repository(Arc::new(repository))
-        .instructions(Arc::new(instructions))
-        .observer(Arc::new(observer))
+        .agents(agents())
+        .repository(repository)
+        .instructions(instructions)
+        .observer(observer)
         .max_retries(0)
         .build()?;
     let report = runner.run(&RunControl::new()).await;
@@ -199,9 +199,8 @@ async fn ask_a_mocked_hook() -> GateDecision {
     hook.expect_matches().return_const(true);
     hook.expect_check()
         .once()
-        .returning(|_| HookDecision::block("mocks block everything"));
-    let gate = Gate::new(Places::new("/srv/project"), Grants::baseline(Mode::Run))
-        .with_hook(Arc::new(hook));
+        .returning(|_, _| HookDecision::block("mocks block everything"));
+    let gate = Gate::new(Places::new("/srv/project"), Grants::baseline(Mode::Run)).with_hook(hook);
 
     gate.decide(&ToolCall::new("Read", json!({"file_path": "SPEC.md"})))
         .await

@@ -37,7 +37,7 @@ use autonoe_core::{
 /// ProjectRun::new(project.project().clone(), Arc::new(ScriptedAgents::new([script])))
 ///     .clock(Arc::new(VirtualClock::new()))
 ///     .configure(|runner| runner.max_iterations(1))
-///     .start(&RunControl::new())
+///     .run(&RunControl::new())
 ///     .await?;
 ///
 /// let state = project.ledger().expect("it was saved");

@@ -18,7 +18,7 @@ macro_rules! hook_spec {
         #[typetag::serde(name = $tag)]
         impl HookSpec for $spec {
             fn build(&self, _: &SpecContext) -> Result<Arc<dyn PreToolUseHook>, SpecError> {
-                Ok(hook_fn($tag, |_| HookDecision::Pass))
+                Ok(hook_fn($tag, |_, _| HookDecision::Pass))
             }
         }
     };

@@ -144,7 +144,7 @@ struct Nothing;
 
 #[async_trait]
 impl JobRunner for Nothing {
-    async fn carry_out(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome {
+    async fn run(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome {
         if run.input["work"]["waits"] == Value::Bool(true) {
             desk.control().cancelled().await;
             return RunOutcome::cancelled("another was first");

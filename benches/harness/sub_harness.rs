@@ -20,7 +20,7 @@ pub(crate) struct Waits;
 
 #[async_trait]
 impl JobRunner for Waits {
-    async fn carry_out(&self, _: &RunSpec, desk: &RunDesk) -> RunOutcome {
+    async fn run(&self, _: &RunSpec, desk: &RunDesk) -> RunOutcome {
         desk.control().cancelled().await;
         RunOutcome::cancelled("it was told to end")
     }

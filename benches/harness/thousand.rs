@@ -84,14 +84,14 @@ impl Members {
         let agents = Arc::new(agents);
         self.agents.lock().expect("a lock").push(agents.clone());
         let executor = AgentExecutor::new("scripted", agents, &folder)
-            .sessions(|builder| builder.bash_security(Arc::new(|_: &str| Verdict::Allow)));
+            .sessions(|builder| builder.bash_security(|_: &str| Verdict::Allow));
         (executor, folder)
     }
 }
 
 #[async_trait]
 impl JobRunner for Members {
-    async fn carry_out(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome {
+    async fn run(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome {
         let job = MemberJob::of(run).expect("a member");
         let number = job.work["number"].as_u64().expect("a number");
         let (executor, folder) = self.executor(number as usize);
@@ -99,7 +99,7 @@ impl JobRunner for Members {
             Executors::default().with(Arc::new(executor.clone().in_folder(folder)))
         });
         let run = RunSpec::new(run.id.clone(), "work", job.work["order"].clone());
-        work.carry_out(&run, desk).await
+        work.run(&run, desk).await
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_backend::SandboxSpec;
+use autonoe_backend::{SandboxSpec, check_limit, check_model};
 use autonoe_core::{
     AgentClientFactory, BackendProbe, BackendSpec, McpServer, OuterSandbox, SpecContext, SpecError,
 };
@@ -77,9 +77,11 @@ impl AcpBackend {
     ///
     /// # Errors
     ///
-    /// The program is not found.
+    /// The program is not found. Or a value makes no sense.
     pub fn options(&self, context: &SpecContext) -> Result<AcpOptions, SpecError> {
         let spec = self.clone();
+        check_model(Self::TAG, spec.model.as_deref())?;
+        check_limit(Self::TAG, "silenceSeconds", spec.silence_seconds)?;
         let program = match spec.command.is_absolute() {
             true => Some(spec.command.clone()),
             false => {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_backend::SandboxSpec;
+use autonoe_backend::{SandboxSpec, check_limit, check_model};
 use autonoe_core::{
     AgentClientFactory, BackendProbe, BackendSpec, McpServer, OuterSandbox, SpecContext, SpecError,
 };
@@ -63,9 +63,11 @@ impl GeminiBackend {
     ///
     /// # Errors
     ///
-    /// Gemini CLI or Node.js is not found.
+    /// Gemini CLI or Node.js is not found. Or a value makes no sense.
     pub fn options(&self, context: &SpecContext) -> Result<AcpOptions, SpecError> {
         let spec = self.clone();
+        check_model(Self::TAG, spec.model.as_deref())?;
+        check_limit(Self::TAG, "silenceSeconds", spec.silence_seconds)?;
         let environment = context.environment.clone();
         let error = |message: String| SpecError::new(Self::TAG, message);
         let mut options = match spec.script {

@@ -23,7 +23,7 @@ async fn a_command_in_another_folder_is_judged_there() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let see = seen.clone();
     let mut spec = setting.spec();
-    let witness = hook_fn("witness", move |call| {
+    let witness = hook_fn("witness", move |call, _| {
         see.lock().expect("nobody panics").push(call.kind.target());
         HookDecision::Pass
     });

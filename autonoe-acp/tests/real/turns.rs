@@ -341,7 +341,11 @@ impl autonoe_core::PreToolUseHook for Thinker {
         "thinker"
     }
 
-    async fn check(&self, _: &autonoe_core::ToolCall) -> autonoe_core::HookDecision {
+    async fn check(
+        &self,
+        _: &autonoe_core::ToolCall,
+        _: &autonoe_core::Places,
+    ) -> autonoe_core::HookDecision {
         self.0.notify_one();
         std::future::pending().await
     }

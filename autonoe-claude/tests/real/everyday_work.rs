@@ -153,7 +153,7 @@ async fn the_gate_decides_about_writes_before_claude_code_does(build: Build) {
     let paths = [".autonoe/new", ".git/hooks/pre-commit", ".git/config"];
     let setting = setting(build, paths.map(write));
     let mut spec = sandboxed(&setting);
-    let guard = hook_fn("guard", |_| HookDecision::block("blocked by the gate"));
+    let guard = hook_fn("guard", |_, _| HookDecision::block("blocked by the gate"));
     spec.gate = spec.gate.with_guard(guard);
 
     let events = run(&setting, spec).await;

@@ -9,8 +9,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use autonoe_claude::ClaudeAgents;
 use autonoe_core::{
-    AgentClientFactory, HookDecision, PreToolUseHook, ToolCall, ToolContext, ToolDefinition,
-    ToolError, ToolOutput, TypedTool,
+    AgentClientFactory, HookDecision, Places, PreToolUseHook, ToolCall, ToolContext,
+    ToolDescription, ToolError, ToolOutput, TypedTool,
 };
 use autonoe_testkit::model_server::anthropic::{Message, Script, Turn};
 use schemars::JsonSchema;
@@ -54,7 +54,7 @@ impl PreToolUseHook for AsTheFileSays {
         "as-the-file-says"
     }
 
-    async fn check(&self, call: &ToolCall) -> HookDecision {
+    async fn check(&self, call: &ToolCall, _: &Places) -> HookDecision {
         let input = call.input.to_string();
         let does = |what: &&(&str, _)| input.contains(what.0);
         match ANSWERS.iter().find(does).expect("one of them").0 {
@@ -94,8 +94,8 @@ struct NoteInput {
 impl TypedTool for Note {
     type Input = NoteInput;
 
-    fn describe(&self) -> ToolDefinition {
-        ToolDefinition::of::<NoteInput>("note", "Writes a file.")
+    fn describe(&self) -> ToolDescription {
+        ToolDescription::new("note", "Writes a file.")
     }
 
     async fn run(&self, input: NoteInput, _: &ToolContext) -> Result<ToolOutput, ToolError> {

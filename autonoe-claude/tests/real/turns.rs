@@ -50,12 +50,12 @@ async fn an_allowed_command_runs_and_a_denied_one_leaves_no_trace(build: Build) 
     ]);
     let setting = Setting::new(build, script);
     let mut spec = setting.spec([]);
-    spec.gate = spec
-        .gate
-        .with_hook(hook_fn("no", |call| match call.input["command"].as_str() {
+    spec.gate = spec.gate.with_hook(hook_fn("no", |call, _| {
+        match call.input["command"].as_str() {
             Some(command) if command.contains("denied") => HookDecision::block("not this one"),
             _ => HookDecision::Pass,
-        }));
+        }
+    }));
     let mut client = setting.client(spec);
 
     let (events, error) = events_of(client.as_mut(), "Write both.").await;

@@ -67,7 +67,7 @@ fn work(work: &Work<'_>, surroundings: &Surroundings) -> Result<ExitCode, CliErr
         .configure(stage.configuration(work.agent, built.outer_sandbox, surroundings))
         .configure(move |runner| runner.workspace(Arc::new(files)));
 
-    let report = stage.play(&control, project_run.start(&control))??;
+    let report = stage.play(&control, project_run.run(&control))??;
     let told = stage.tell(&shown(&report), surroundings);
     told.map_err(|error| error.with_hint("the run is written down: `autonoe log` tells it"))?;
     if let Some(hint) = hint(&report.exit) {

@@ -24,7 +24,7 @@ impl FlowLines {
 }
 
 impl FlowObserver for FlowLines {
-    fn observe(&self, event: &FlowEvent<'_>) {
+    fn on_event(&self, event: &FlowEvent<'_>) {
         match event {
             FlowEvent::PromptSent { at, session, .. } => {
                 self.presenter.stays(Some(prompt_sent(at, session)));

@@ -78,7 +78,7 @@ async fn the_readme_shows_a_run_as_a_person_sees_it() {
                 .observer(observer)
         });
 
-    let report = run.start(&RunControl::new()).await.expect("it starts");
+    let report = run.run(&RunControl::new()).await.expect("it starts");
 
     let journal = Journal::read(&folder.project().journal_path()).expect("readable");
     let timeline = RunTimeline::of(&journal, &report.run).expect("it is there");

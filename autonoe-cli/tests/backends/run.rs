@@ -41,7 +41,7 @@ pub(crate) async fn run(story: &Story, agents: Agents, place: &Place) -> Outcome
             }
         });
 
-    let report = timeout(PATIENCE, run.start(&RunControl::new())).await;
+    let report = timeout(PATIENCE, run.run(&RunControl::new())).await;
 
     let report = report.expect("it ends in time").expect("it starts");
     place.assert_nothing_is_left();

@@ -17,7 +17,7 @@ async fn two_runs() -> (Sample, Vec<String>) {
         sample
             .project_run(ScriptedAgents::new([script]), seed)
             .configure(|runner| runner.max_iterations(1))
-            .start(&RunControl::new())
+            .run(&RunControl::new())
             .await
             .expect("it starts");
     }

@@ -152,7 +152,7 @@ async fn a_run_that_broke_off_is_shown_as_such() {
     let run = sample.project_run(ScriptedAgents::new(never_ends()).unverified(), 7);
     let minute = std::time::Duration::from_secs(60);
     assert!(
-        tokio::time::timeout(minute, run.start(&control))
+        tokio::time::timeout(minute, run.run(&control))
             .await
             .is_err()
     );
@@ -170,7 +170,7 @@ async fn a_run_under_way_is_shown_as_such() {
     let sample = Sample::new();
     let control = RunControl::new();
     let run = sample.project_run(ScriptedAgents::new(never_ends()).unverified(), 7);
-    let running = run.start(&control);
+    let running = run.run(&control);
     tokio::pin!(running);
     let minute = std::time::Duration::from_secs(60);
     assert!(tokio::time::timeout(minute, &mut running).await.is_err());

@@ -55,7 +55,7 @@ impl Sample {
 
     pub(crate) async fn run(&self, scripts: Vec<SessionScript>) -> RunReport {
         self.project_run(ScriptedAgents::new(scripts), 7)
-            .start(&RunControl::new())
+            .run(&RunControl::new())
             .await
             .expect("it starts")
     }

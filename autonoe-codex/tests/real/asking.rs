@@ -29,7 +29,7 @@ impl PreToolUseHook for Recorder {
         "recorder"
     }
 
-    async fn check(&self, call: &ToolCall) -> HookDecision {
+    async fn check(&self, call: &ToolCall, _: &Places) -> HookDecision {
         self.asked.lock().expect("no panic").push(call.clone());
         (self.answer)()
     }

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use autonoe_core::{
-    AgentClientFactory, AgentErrorKind, HookDecision, PreToolUseHook, SessionOutcome, StreamEvent,
-    ToolCall, ToolStatus,
+    AgentClientFactory, AgentErrorKind, HookDecision, Places, PreToolUseHook, SessionOutcome,
+    StreamEvent, ToolCall, ToolStatus,
 };
 use futures::StreamExt;
 use serde_json::{Value, json};
@@ -186,7 +186,7 @@ impl PreToolUseHook for Broken {
         "broken"
     }
 
-    async fn check(&self, _call: &ToolCall) -> HookDecision {
+    async fn check(&self, _call: &ToolCall, _: &Places) -> HookDecision {
         assert!(!self.panics, "it breaks");
         std::future::pending().await
     }

@@ -32,6 +32,7 @@ mod unseen;
 mod verification;
 mod workflow;
 
+pub use autonoe_security::Mode;
 pub use budget::{Budget, BudgetKind, Spent};
 pub use cost::{CostTotal, CostUsd, InvalidCost};
 pub use credential_filter::CredentialFilter;
@@ -58,4 +59,4 @@ pub use time::format_time;
 pub use tokens::TokenUsage;
 pub use trace_context::{InvalidTraceContext, TraceContext};
 pub use verification::VerificationTracker;
-pub use workflow::{CustomInstruction, InstructionName, Mode, Models, Phase, Workflow};
+pub use workflow::{CustomInstruction, InstructionName, Models, Phase, Workflow};

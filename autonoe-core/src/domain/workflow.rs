@@ -2,31 +2,11 @@
 
 use std::fmt;
 
+use autonoe_security::Mode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{ExitReason, LedgerView};
-
-/// What a run is for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Mode {
-    /// Plan the deliverables, then implement them.
-    #[default]
-    Run,
-    /// Bring the ledger in line with the specification, then verify the code
-    /// against it. Writes no project file.
-    Sync,
-}
-
-impl fmt::Display for Mode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Run => "run",
-            Self::Sync => "sync",
-        })
-    }
-}
 
 /// Names what a session is told to do.
 #[derive(

@@ -24,7 +24,7 @@ use crate::run::RunControl;
 ///
 /// #[async_trait]
 /// impl JobRunner for Echo {
-///     async fn carry_out(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome {
+///     async fn run(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome {
 ///         desk.report(RunProgress::of(1.0));
 ///         RunOutcome::succeeded(run.input.clone())
 ///     }
@@ -33,7 +33,15 @@ use crate::run::RunControl;
 #[async_trait]
 pub trait JobRunner: Send + Sync {
     /// Carries out a run to its end.
-    async fn carry_out(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome;
+    async fn run(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome;
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl<R: JobRunner + ?Sized> JobRunner for Arc<R> {
+    async fn run(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome {
+        (**self).run(run, desk).await
+    }
 }
 
 /// Where a run under way is reached, and where it says how far it is.

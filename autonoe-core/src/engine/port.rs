@@ -1,5 +1,7 @@
 //! What drives runs.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
 use super::{EngineError, Placement, RunInstruction, RunOutcome, RunSpec, RunView};
@@ -56,4 +58,28 @@ pub trait Engine: Send + Sync {
     ///
     /// [`EngineError::Unknown`].
     async fn wait(&self, run: &RunId) -> Result<RunOutcome, EngineError>;
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl<E: Engine + ?Sized> Engine for Arc<E> {
+    async fn submit(&self, run: RunSpec, place: Placement) -> Result<RunId, EngineError> {
+        (**self).submit(run, place).await
+    }
+
+    async fn cancel(&self, run: &RunId, reason: &str) -> Result<(), EngineError> {
+        (**self).cancel(run, reason).await
+    }
+
+    async fn instruct(&self, run: &RunId, instruction: RunInstruction) -> Result<(), EngineError> {
+        (**self).instruct(run, instruction).await
+    }
+
+    async fn status(&self, run: &RunId) -> Result<RunView, EngineError> {
+        (**self).status(run).await
+    }
+
+    async fn wait(&self, run: &RunId) -> Result<RunOutcome, EngineError> {
+        (**self).wait(run).await
+    }
 }

@@ -31,11 +31,12 @@ use crate::port::{HookDecision, Places, PreToolUseHook, ToolCall, ToolKind};
 /// use serde_json::json;
 ///
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-/// let guard = AutonoeGuard::new(Places::new("/srv/project"));
+/// let places = Places::new("/srv/project");
+/// let guard = AutonoeGuard::new(places.clone());
 /// let bash = |command: &str| ToolCall::new("Bash", json!({"command": command}));
 ///
-/// assert_eq!(guard.check(&bash("cat .autonoe/status.json")).await, HookDecision::Pass);
-/// assert!(matches!(guard.check(&bash("rm -r .auto*")).await, HookDecision::Block { .. }));
+/// assert_eq!(guard.check(&bash("cat .autonoe/status.json"), &places).await, HookDecision::Pass);
+/// assert!(matches!(guard.check(&bash("rm -r .auto*"), &places).await, HookDecision::Block { .. }));
 /// # });
 /// ```
 #[derive(Clone, Debug)]
@@ -214,7 +215,7 @@ impl PreToolUseHook for AutonoeGuard {
         "autonoe-protection"
     }
 
-    async fn check(&self, call: &ToolCall) -> HookDecision {
+    async fn check(&self, call: &ToolCall, _: &Places) -> HookDecision {
         match self.judge(call) {
             Ok(()) => HookDecision::Pass,
             Err(reason) => HookDecision::block(reason),

@@ -6,21 +6,19 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use autonoe_security::{BashSecurity, Verdict};
 
-use crate::port::{HookDecision, PreToolUseHook, ToolCall, ToolKind};
+use crate::port::{HookDecision, Places, PreToolUseHook, ToolCall, ToolKind};
 
 /// Blocks every shell command that the Bash policy denies.
 ///
 /// ```
-/// use std::sync::Arc;
-///
-/// use autonoe_core::{BashGuard, DenyAll, HookDecision, PreToolUseHook, ToolCall};
+/// use autonoe_core::{BashGuard, DenyAll, HookDecision, Places, PreToolUseHook, Places, ToolCall};
 /// use serde_json::json;
 ///
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-/// let guard = BashGuard::new(Arc::new(DenyAll));
+/// let guard = BashGuard::new(DenyAll);
 /// let call = ToolCall::new("Bash", json!({"command": "ls"}));
 ///
-/// assert!(matches!(guard.check(&call).await, HookDecision::Block { .. }));
+/// assert!(matches!(guard.check(&call, &Places::new("/srv/project")).await, HookDecision::Block { .. }));
 /// # });
 /// ```
 #[derive(Clone)]
@@ -30,8 +28,10 @@ pub struct BashGuard {
 
 impl BashGuard {
     /// Makes a guard that asks `policy`.
-    pub fn new(policy: Arc<dyn BashSecurity>) -> Self {
-        Self { policy }
+    pub fn new(policy: impl BashSecurity + 'static) -> Self {
+        Self {
+            policy: Arc::new(policy),
+        }
     }
 }
 
@@ -45,7 +45,7 @@ impl PreToolUseHook for BashGuard {
         matches!(call.kind, ToolKind::Shell { .. })
     }
 
-    async fn check(&self, call: &ToolCall) -> HookDecision {
+    async fn check(&self, call: &ToolCall, _: &Places) -> HookDecision {
         let ToolKind::Shell { command } = &call.kind else {
             return HookDecision::Pass;
         };
@@ -73,23 +73,27 @@ mod tests {
     use super::*;
 
     fn guard() -> BashGuard {
-        BashGuard::new(Arc::new(|command: &str| match command {
+        BashGuard::new(|command: &str| match command {
             "ls" => Verdict::Allow,
             _ => Verdict::Deny(
                 Denial::new("R7", Layer::User, "only ls may run")
                     .instead("use ls")
                     .remedy("allow it"),
             ),
-        }))
+        })
     }
 
     #[tokio::test]
     async fn a_denial_blocks_with_advice_for_the_agent_and_a_remedy_for_the_operator() {
         let call = |command: &str| ToolCall::new("Bash", json!({ "command": command }));
+        let places = Places::new("/srv");
 
-        assert_eq!(guard().check(&call("ls")).await, HookDecision::Pass);
         assert_eq!(
-            guard().check(&call("rm x")).await,
+            guard().check(&call("ls"), &places).await,
+            HookDecision::Pass
+        );
+        assert_eq!(
+            guard().check(&call("rm x"), &places).await,
             HookDecision::block("only ls may run; use ls (rule R7)").with_remedy("allow it"),
         );
     }
@@ -103,6 +107,9 @@ mod tests {
 
         assert!(guard().matches(&shell));
         assert!(!guard().matches(&read));
-        assert_eq!(guard().check(&read).await, HookDecision::Pass);
+        assert_eq!(
+            guard().check(&read, &Places::new("/srv")).await,
+            HookDecision::Pass
+        );
     }
 }

@@ -33,11 +33,12 @@ use crate::port::{HookDecision, Places, PreToolUseHook, ToolCall, ToolKind};
 /// use serde_json::json;
 ///
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-/// let scope = FileScope::new(Places::new("/srv/project"));
+/// let places = Places::new("/srv/project");
+/// let scope = FileScope::new(places.clone());
 /// let write = |path: &str| ToolCall::new("Write", json!({"file_path": path})).in_dir("/srv/project");
 ///
-/// assert_eq!(scope.check(&write("src/main.rs")).await, HookDecision::Pass);
-/// assert!(matches!(scope.check(&write("../x")).await, HookDecision::Block { .. }));
+/// assert_eq!(scope.check(&write("src/main.rs"), &places).await, HookDecision::Pass);
+/// assert!(matches!(scope.check(&write("../x"), &places).await, HookDecision::Block { .. }));
 /// # });
 /// ```
 #[derive(Clone, Debug)]
@@ -223,7 +224,7 @@ impl PreToolUseHook for FileScope {
         "file-scope"
     }
 
-    async fn check(&self, call: &ToolCall) -> HookDecision {
+    async fn check(&self, call: &ToolCall, _: &Places) -> HookDecision {
         match self.judge(call) {
             Ok(()) => HookDecision::Pass,
             Err(reason) => HookDecision::block(reason),

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use crate::port::{HookDecision, PreToolUseHook, ToolCall, ToolKind, Toolbox};
+use crate::port::{HookDecision, Places, PreToolUseHook, ToolCall, ToolKind, Toolbox};
 
 /// Tools of agents that change nothing outside of the agent.
 const HARMLESS: [&str; 1] = ["TodoWrite"];
@@ -20,7 +20,7 @@ impl PreToolUseHook for ReadOnlyGuard {
         "read-only"
     }
 
-    async fn check(&self, call: &ToolCall) -> HookDecision {
+    async fn check(&self, call: &ToolCall, _: &Places) -> HookDecision {
         let changes_nothing = match &call.kind {
             ToolKind::Read { .. } | ToolKind::Fetch { .. } => true,
             ToolKind::Mcp { .. } => call.kind.certain_server() == Some(Toolbox::SERVER),
@@ -57,7 +57,8 @@ mod tests {
         ] {
             let call = ToolCall::new(name, input);
 
-            let decision = futures::executor::block_on(ReadOnlyGuard.check(&call));
+            let decision =
+                futures::executor::block_on(ReadOnlyGuard.check(&call, &Places::new("/srv")));
 
             assert_eq!(decision == HookDecision::Pass, passes, "{name}");
         }

@@ -42,7 +42,7 @@ impl HookSpec for DenyTool {
         }
         let Self { rule, reason } = self.clone();
         let places = context.places.clone();
-        Ok(hook_fn(format!("deny {rule}"), move |call| {
+        Ok(hook_fn(format!("deny {rule}"), move |call, _| {
             if rule.touches(call, &places) {
                 HookDecision::block(reason.clone())
             } else {
@@ -70,8 +70,10 @@ mod tests {
             reason: "no".into(),
         };
         let places = Places::new("/srv/project").with_home("/home/user");
-        let hook = spec.build(&SpecContext::new(places)).expect("it builds");
-        hook.check(call).await != HookDecision::Pass
+        let hook = spec
+            .build(&SpecContext::new(places.clone()))
+            .expect("it builds");
+        hook.check(call, &places).await != HookDecision::Pass
     }
 
     fn shell(command: &str) -> ToolCall {
@@ -175,15 +177,16 @@ mod tests {
             rule: "Read(./secrets/*)".parse().expect("a rule"),
             reason: "no".into(),
         };
+        let places = Places::new(dir.path());
         let hook = spec
-            .build(&SpecContext::new(Places::new(dir.path())))
+            .build(&SpecContext::new(places.clone()))
             .expect("it builds");
 
         for (path, blocked) in [("s/a", true), ("s", true), (".", true), ("a", false)] {
             let call = ToolCall::new("Read", json!({"file_path": path})).in_dir(dir.path());
 
             assert_eq!(
-                hook.check(&call).await != HookDecision::Pass,
+                hook.check(&call, &places).await != HookDecision::Pass,
                 blocked,
                 "{path}"
             );

@@ -140,6 +140,22 @@ pub trait AgentClientFactory: Send + Sync {
     fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError>;
 }
 
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl<A: AgentClientFactory + ?Sized> AgentClientFactory for Arc<A> {
+    async fn probe(&self) -> Result<Capabilities, AgentError> {
+        (**self).probe().await
+    }
+
+    fn cost_of(&self, model: &str) -> Option<Support> {
+        (**self).cost_of(model)
+    }
+
+    fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
+        (**self).create(spec)
+    }
+}
+
 /// Reaches a session while its stream is open.
 ///
 /// An implementer owes that both methods may be called from other tasks, at

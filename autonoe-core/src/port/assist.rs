@@ -1,6 +1,7 @@
 //! Help of a model that a tool asks for.
 
 use std::fmt;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use schemars::JsonSchema;
@@ -59,6 +60,18 @@ pub trait Assistant: Send + Sync {
         request: &AssistRequest,
         context: &ToolContext,
     ) -> Result<String, ToolError>;
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl<A: Assistant + ?Sized> Assistant for Arc<A> {
+    async fn assist(
+        &self,
+        request: &AssistRequest,
+        context: &ToolContext,
+    ) -> Result<String, ToolError> {
+        (**self).assist(request, context).await
+    }
 }
 
 impl fmt::Debug for dyn Assistant {

@@ -1,5 +1,6 @@
 //! Time as a port.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
@@ -40,6 +41,17 @@ pub trait Clock: Send + Sync {
 
     /// Waits; dropping the future ends the wait.
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;
+}
+
+#[deny(clippy::missing_trait_methods)]
+impl<C: Clock + ?Sized> Clock for Arc<C> {
+    fn now(&self) -> Timestamp {
+        (**self).now()
+    }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        (**self).sleep(duration)
+    }
 }
 
 /// The clock of the machine, on tokio's timer.

@@ -32,7 +32,7 @@ use super::{
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
 /// let gate = Gate::new(Places::new("/srv/project"), Grants::none().with_tool("Task"))
-///     .with_hook(hook_fn("careful", |call| match call.input["risky"].as_bool() {
+///     .with_hook(hook_fn("careful", |call, _| match call.input["risky"].as_bool() {
 ///         Some(true) => HookDecision::block("too risky"),
 ///         _ => HookDecision::Pass,
 ///     }));
@@ -72,15 +72,15 @@ impl Gate {
 
     /// Adds a guard behind the others.
     #[must_use]
-    pub fn with_guard(mut self, guard: Arc<dyn PreToolUseHook>) -> Self {
-        self.guards.push(guard);
+    pub fn with_guard(mut self, guard: impl PreToolUseHook + 'static) -> Self {
+        self.guards.push(Arc::new(guard));
         self
     }
 
     /// Adds a hook behind the others.
     #[must_use]
-    pub fn with_hook(mut self, hook: Arc<dyn PreToolUseHook>) -> Self {
-        self.hooks.push(hook);
+    pub fn with_hook(mut self, hook: impl PreToolUseHook + 'static) -> Self {
+        self.hooks.push(Arc::new(hook));
         self
     }
 
@@ -166,7 +166,7 @@ impl Gate {
     async fn ask(&self, hook: &Arc<dyn PreToolUseHook>, call: &ToolCall) -> HookDecision {
         let answer = AssertUnwindSafe(async {
             if hook.matches(call) {
-                hook.check(call).await
+                hook.check(call, &self.places).await
             } else {
                 HookDecision::Pass
             }

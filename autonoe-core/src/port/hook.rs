@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::ToolCall;
+use super::{Places, ToolCall};
 
 /// Looks at a tool call before it happens.
 ///
@@ -23,7 +23,7 @@ use super::ToolCall;
 ///
 /// ```
 /// use async_trait::async_trait;
-/// use autonoe_core::{HookDecision, PreToolUseHook, ToolCall, ToolKind};
+/// use autonoe_core::{HookDecision, PreToolUseHook, Places, ToolCall, ToolKind};
 ///
 /// struct NoForcePush;
 ///
@@ -37,7 +37,7 @@ use super::ToolCall;
 ///         matches!(call.kind, ToolKind::Shell { .. })
 ///     }
 ///
-///     async fn check(&self, call: &ToolCall) -> HookDecision {
+///     async fn check(&self, call: &ToolCall, _: &Places) -> HookDecision {
 ///         match &call.kind {
 ///             ToolKind::Shell { command } if command.contains("push --force") => {
 ///                 HookDecision::block("history is shared; push without --force")
@@ -58,8 +58,148 @@ pub trait PreToolUseHook: Send + Sync {
         true
     }
 
-    /// Decides about `call`.
-    async fn check(&self, call: &ToolCall) -> HookDecision;
+    /// Decides about `call`, which an agent makes in the project of `places`.
+    async fn check(&self, call: &ToolCall, places: &Places) -> HookDecision;
+
+    /// Combines two hooks into one that asks both.
+    ///
+    /// A block of either one blocks the call. Otherwise an approval of either one approves it.
+    ///
+    /// ```
+    /// use autonoe_core::{HookDecision, Places, PreToolUseHook, ToolCall, hook_fn};
+    /// use serde_json::json;
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// let yes = hook_fn("yes", |_, _| HookDecision::Approve);
+    /// let offline = hook_fn("offline", |call, _| match call.name.as_str() {
+    ///     "WebFetch" => HookDecision::block("this project works offline"),
+    ///     _ => HookDecision::Pass,
+    /// });
+    /// let both = yes.and(offline);
+    ///
+    /// let decide = async |name| {
+    ///     let call = ToolCall::new(name, json!({}));
+    ///     both.check(&call, &Places::new("/srv/project")).await
+    /// };
+    /// assert_eq!(decide("Task").await, HookDecision::Approve);
+    /// assert!(matches!(decide("WebFetch").await, HookDecision::Block { .. }));
+    /// # });
+    /// ```
+    fn and<H: PreToolUseHook>(self, other: H) -> AndHook<Self, H>
+    where
+        Self: Sized,
+    {
+        AndHook {
+            name: format!("{} and {}", self.name(), other.name()),
+            first: self,
+            second: other,
+        }
+    }
+
+    /// Restricts the hook to calls for which `condition` holds; it passes all others.
+    ///
+    /// ```
+    /// use autonoe_core::{HookDecision, Mode, PreToolUseHook, ToolCall, hook_fn};
+    /// use serde_json::json;
+    ///
+    /// let in_sync = hook_fn("no-web", |_, _| HookDecision::block("verify offline"))
+    ///     .when(|call: &ToolCall| call.mode == Mode::Sync);
+    ///
+    /// let call = ToolCall::new("WebFetch", json!({"url": "https://example.com"}));
+    /// assert!(!in_sync.matches(&call));
+    /// assert!(in_sync.matches(&call.in_mode(Mode::Sync)));
+    /// ```
+    fn when<C>(self, condition: C) -> WhenHook<Self, C>
+    where
+        Self: Sized,
+        C: Fn(&ToolCall) -> bool + Send + Sync,
+    {
+        WhenHook {
+            hook: self,
+            condition,
+        }
+    }
+}
+
+#[async_trait]
+impl<H: PreToolUseHook + ?Sized> PreToolUseHook for Arc<H> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn matches(&self, call: &ToolCall) -> bool {
+        (**self).matches(call)
+    }
+
+    async fn check(&self, call: &ToolCall, places: &Places) -> HookDecision {
+        (**self).check(call, places).await
+    }
+}
+
+/// Two hooks that are both asked: [`PreToolUseHook::and`].
+#[derive(Clone, Debug)]
+pub struct AndHook<A, B> {
+    name: String,
+    first: A,
+    second: B,
+}
+
+#[async_trait]
+impl<A: PreToolUseHook, B: PreToolUseHook> PreToolUseHook for AndHook<A, B> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn matches(&self, call: &ToolCall) -> bool {
+        self.first.matches(call) || self.second.matches(call)
+    }
+
+    async fn check(&self, call: &ToolCall, places: &Places) -> HookDecision {
+        let mut is_approved = false;
+        for hook in [&self.first as &dyn PreToolUseHook, &self.second] {
+            if !hook.matches(call) {
+                continue;
+            }
+            match hook.check(call, places).await {
+                HookDecision::Pass => {}
+                HookDecision::Approve => is_approved = true,
+                block @ HookDecision::Block { .. } => return block,
+            }
+        }
+        match is_approved {
+            true => HookDecision::Approve,
+            false => HookDecision::Pass,
+        }
+    }
+}
+
+/// A hook for some calls only: [`PreToolUseHook::when`].
+#[derive(Clone, Copy, Debug)]
+pub struct WhenHook<H, C> {
+    hook: H,
+    condition: C,
+}
+
+#[async_trait]
+impl<H, C> PreToolUseHook for WhenHook<H, C>
+where
+    H: PreToolUseHook,
+    C: Fn(&ToolCall) -> bool + Send + Sync,
+{
+    fn name(&self) -> &str {
+        self.hook.name()
+    }
+
+    fn matches(&self, call: &ToolCall) -> bool {
+        (self.condition)(call) && self.hook.matches(call)
+    }
+
+    async fn check(&self, call: &ToolCall, places: &Places) -> HookDecision {
+        match self.matches(call) {
+            true => self.hook.check(call, places).await,
+            false => HookDecision::Pass,
+        }
+    }
 }
 
 /// What a hook decides.
@@ -104,19 +244,19 @@ impl HookDecision {
     }
 }
 
-/// Makes a hook of a closure.
+/// Makes a hook of a closure, which gets the call and the directories of the project.
 ///
 /// ```
 /// use autonoe_core::{HookDecision, ToolKind, hook_fn};
 ///
-/// let no_web = hook_fn("no-web", |call| match &call.kind {
+/// let no_web = hook_fn("no-web", |call, _| match &call.kind {
 ///     ToolKind::Fetch { .. } => HookDecision::block("this project works offline"),
 ///     _ => HookDecision::Pass,
 /// });
 /// ```
 pub fn hook_fn<F>(name: impl Into<String>, decide: F) -> Arc<dyn PreToolUseHook>
 where
-    F: Fn(&ToolCall) -> HookDecision + Send + Sync + 'static,
+    F: Fn(&ToolCall, &Places) -> HookDecision + Send + Sync + 'static,
 {
     Arc::new(HookFn {
         name: name.into(),
@@ -132,14 +272,14 @@ struct HookFn<F> {
 #[async_trait]
 impl<F> PreToolUseHook for HookFn<F>
 where
-    F: Fn(&ToolCall) -> HookDecision + Send + Sync,
+    F: Fn(&ToolCall, &Places) -> HookDecision + Send + Sync,
 {
     fn name(&self) -> &str {
         &self.name
     }
 
-    async fn check(&self, call: &ToolCall) -> HookDecision {
-        (self.decide)(call)
+    async fn check(&self, call: &ToolCall, places: &Places) -> HookDecision {
+        (self.decide)(call, places)
     }
 }
 

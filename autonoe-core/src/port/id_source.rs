@@ -1,5 +1,6 @@
 //! Randomness for ids as a port.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::domain::{RunId, SpanContext, SpanId, TraceId};
@@ -17,6 +18,13 @@ use crate::domain::{RunId, SpanContext, SpanId, TraceId};
 pub trait IdSource: Send + Sync {
     /// Returns the next number.
     fn next_u64(&self) -> u64;
+}
+
+#[deny(clippy::missing_trait_methods)]
+impl<S: IdSource + ?Sized> IdSource for Arc<S> {
+    fn next_u64(&self) -> u64 {
+        (**self).next_u64()
+    }
 }
 
 impl dyn IdSource {

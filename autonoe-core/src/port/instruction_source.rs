@@ -1,6 +1,7 @@
 //! Where the texts come from that agents are told.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 
@@ -28,6 +29,14 @@ use crate::domain::{Failure, InstructionName, Retry};
 pub trait InstructionSource: Send + Sync {
     /// Returns the text of an instruction.
     async fn resolve(&self, name: &InstructionName) -> Result<String, InstructionError>;
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl<S: InstructionSource + ?Sized> InstructionSource for Arc<S> {
+    async fn resolve(&self, name: &InstructionName) -> Result<String, InstructionError> {
+        (**self).resolve(name).await
+    }
 }
 
 /// An instruction that could not be had.

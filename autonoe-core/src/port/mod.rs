@@ -55,7 +55,7 @@ pub use capabilities::{
 };
 pub use clock::{Clock, SystemClock};
 pub use gate::{Gate, GateDecision};
-pub use hook::{HookDecision, PreToolUseHook, hook_fn};
+pub use hook::{AndHook, HookDecision, PreToolUseHook, WhenHook, hook_fn};
 pub use id_source::{IdSource, NoRandomness, RandomIds, SeededIds};
 pub use instruction_source::{FixedInstructions, InstructionError, InstructionSource};
 pub use keeping::{Keeping, Kept, KeptForRun};
@@ -97,5 +97,5 @@ pub(crate) use tool_execution::CallRecords;
 pub use tool_execution::ToolExecution;
 pub use tool_server::{ServedTools, ToolServer, ToolServerError};
 pub use toolbox::Toolbox;
-pub use typed_tool::TypedTool;
+pub use typed_tool::{ToolDescription, TypedTool};
 pub use workspace::{Workspace, WorkspaceSnapshot};

@@ -44,6 +44,13 @@ pub trait RunObserver: Send + Sync {
     fn on_event(&self, event: &RunEvent<'_>);
 }
 
+#[deny(clippy::missing_trait_methods)]
+impl<O: RunObserver + ?Sized> RunObserver for Arc<O> {
+    fn on_event(&self, event: &RunEvent<'_>) {
+        (**self).on_event(event);
+    }
+}
+
 impl<F> RunObserver for F
 where
     F: Fn(&RunEvent<'_>) + Send + Sync,

@@ -2,6 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use autonoe_security::PolicyScope;
+
+use crate::domain::Mode;
+
 /// The directories that guards and permission rules speak of.
 ///
 /// The library never asks the environment for them: who starts a run says
@@ -54,6 +58,17 @@ impl Places {
     pub fn with_temporary(mut self, temporary: impl IntoIterator<Item = PathBuf>) -> Self {
         self.temporary = temporary.into_iter().collect();
         self
+    }
+
+    /// Returns the scope of the Bash policy of a run in `mode`.
+    pub fn policy_scope(&self, mode: Mode) -> PolicyScope {
+        let text = |path: &PathBuf| path.to_string_lossy().into_owned();
+        PolicyScope {
+            mode,
+            project_link: self.project_link.as_ref().map(text),
+            home: self.home.as_ref().map(text),
+            ..PolicyScope::new(text(&self.project))
+        }
     }
 
     /// Returns `path`, which is absolute and normal, with the project in place of the link to it.

@@ -1,6 +1,7 @@
 //! Where the ledger is kept.
 
 use std::fmt;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 
@@ -91,6 +92,18 @@ pub struct OwnedLedger {
     pub snapshot: Option<Snapshot>,
     /// What was found in its place, if anything was.
     pub foreign: Option<ForeignLedger>,
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl<R: DeliverableRepository + ?Sized> DeliverableRepository for Arc<R> {
+    async fn load(&self) -> Result<Option<Snapshot>, RepositoryError> {
+        (**self).load().await
+    }
+
+    async fn save(&self, state: &LedgerState, fence: Fence) -> Result<Revision, RepositoryError> {
+        (**self).save(state, fence).await
+    }
 }
 
 /// A ledger as it was saved.

@@ -40,7 +40,7 @@ use super::{AgentClientFactory, BackendProbe, OuterSandbox, Places, PreToolUseHo
 /// impl HookSpec for Offline {
 ///     fn build(&self, _: &SpecContext) -> Result<Arc<dyn PreToolUseHook>, SpecError> {
 ///         let reason = self.reason.clone();
-///         Ok(hook_fn("offline", move |call| match call.kind {
+///         Ok(hook_fn("offline", move |call, _| match call.kind {
 ///             ToolKind::Fetch { .. } => HookDecision::block(reason.clone()),
 ///             _ => HookDecision::Pass,
 ///         }))
@@ -274,7 +274,7 @@ pub(crate) fn all_specs() -> impl Iterator<Item = &'static SpecEntry> {
 /// #[typetag::serde(name = "docs-nothing")]
 /// impl HookSpec for Nothing {
 ///     fn build(&self, _: &SpecContext) -> Result<Arc<dyn PreToolUseHook>, SpecError> {
-///         Ok(hook_fn("nothing", |_| HookDecision::Pass))
+///         Ok(hook_fn("nothing", |_, _| HookDecision::Pass))
 ///     }
 /// }
 ///

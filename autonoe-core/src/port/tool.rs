@@ -66,6 +66,27 @@ pub trait Tool: Send + Sync {
     }
 }
 
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl<T: Tool + ?Sized> Tool for Arc<T> {
+    fn definition(&self) -> &ToolDefinition {
+        (**self).definition()
+    }
+
+    async fn call(&self, input: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        (**self).call(input, context).await
+    }
+
+    async fn assisted(
+        &self,
+        input: Value,
+        answer: String,
+        context: &ToolContext,
+    ) -> Result<ToolOutput, ToolError> {
+        (**self).assisted(input, answer, context).await
+    }
+}
+
 impl fmt::Debug for dyn Tool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "tool {:?}", self.definition().name)

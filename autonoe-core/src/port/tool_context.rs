@@ -91,8 +91,8 @@ impl ToolContext {
 
     /// Sets who answers what the tool asks a model for.
     #[must_use]
-    pub fn with_assistant(mut self, assistant: Arc<dyn Assistant>) -> Self {
-        self.assistant = Some(assistant);
+    pub fn with_assistant(mut self, assistant: impl Assistant + 'static) -> Self {
+        self.assistant = Some(Arc::new(assistant));
         self
     }
 

@@ -43,6 +43,18 @@ pub trait ToolServer: Send + Sync {
     ) -> Result<ServedTools, ToolServerError>;
 }
 
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl<S: ToolServer + ?Sized> ToolServer for Arc<S> {
+    async fn serve(
+        &self,
+        session: &SessionKey,
+        tools: Toolbox,
+    ) -> Result<ServedTools, ToolServerError> {
+        (**self).serve(session, tools).await
+    }
+}
+
 /// A toolbox that is being served; dropping it stops the server.
 pub struct ServedTools {
     /// How the agent reaches the server.

@@ -108,6 +108,23 @@ impl Toolbox {
         format!("mcp__{}__{tool}", Self::SERVER)
     }
 
+    /// Returns the tool of a name that [`qualified_name`](Self::qualified_name) makes, or `None` for
+    /// any other name.
+    ///
+    /// ```
+    /// use autonoe_core::Toolbox;
+    ///
+    /// assert_eq!(Toolbox::tool_name("mcp__autonoe__list"), Some("list"));
+    /// assert_eq!(Toolbox::tool_name("mcp__browser__list"), None);
+    /// ```
+    pub fn tool_name(qualified: &str) -> Option<&str> {
+        let name = qualified
+            .strip_prefix("mcp__")?
+            .strip_prefix(Self::SERVER)?
+            .strip_prefix("__")?;
+        (!name.is_empty()).then_some(name)
+    }
+
     /// Adds all tools of the box to what is granted.
     #[must_use]
     pub fn granted_in(&self, grants: Grants) -> Grants {

@@ -7,13 +7,13 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{Tool, ToolContext, ToolDefinition, ToolError, ToolErrorCode, ToolOutput};
+use super::{Tool, ToolContext, ToolDefinition, ToolEffect, ToolError, ToolErrorCode, ToolOutput};
 
 /// A tool whose input is a type: its schema is derived, its input checked before the tool runs.
 ///
 /// ```
 /// use async_trait::async_trait;
-/// use autonoe_core::{ToolContext, ToolDefinition, ToolError, ToolOutput, TypedTool};
+/// use autonoe_core::{ToolContext, ToolDescription, ToolError, ToolOutput, TypedTool};
 /// use schemars::JsonSchema;
 /// use serde::Deserialize;
 ///
@@ -29,8 +29,8 @@ use super::{Tool, ToolContext, ToolDefinition, ToolError, ToolErrorCode, ToolOut
 /// impl TypedTool for Greeter {
 ///     type Input = Greet;
 ///
-///     fn describe(&self) -> ToolDefinition {
-///         ToolDefinition::of::<Greet>("greet", "Greets someone.").read_only()
+///     fn describe(&self) -> ToolDescription {
+///         ToolDescription::new("greet", "Greets someone.").read_only()
 ///     }
 ///
 ///     async fn run(&self, input: Greet, _: &ToolContext) -> Result<ToolOutput, ToolError> {
@@ -46,8 +46,8 @@ pub trait TypedTool: Send + Sync + Sized + 'static {
     /// What the tool is called with.
     type Input: DeserializeOwned + JsonSchema + Send;
 
-    /// Describes the tool to the agent; asked once.
-    fn describe(&self) -> ToolDefinition;
+    /// Describes the tool to the agent; asked once. The schema is that of [`Input`](Self::Input).
+    fn describe(&self) -> ToolDescription;
 
     /// Does what the tool does.
     async fn run(&self, input: Self::Input, context: &ToolContext)
@@ -69,9 +69,42 @@ pub trait TypedTool: Send + Sync + Sized + 'static {
     /// Makes a [`Tool`] of it.
     fn into_tool(self) -> Arc<dyn Tool> {
         Arc::new(Typed {
-            definition: self.describe(),
+            definition: self.describe().with_input::<Self::Input>(),
             tool: self,
         })
+    }
+}
+
+/// What an agent is told about a [`TypedTool`], beside the schema, which is that of its input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolDescription {
+    name: String,
+    description: String,
+    effect: ToolEffect,
+}
+
+impl ToolDescription {
+    /// Describes a tool that changes something: its name, unique in a toolbox, and what it does
+    /// and when to use it.
+    pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            description: description.into(),
+            effect: ToolEffect::Writes,
+        }
+    }
+
+    /// Says that the tool changes nothing.
+    #[must_use]
+    pub fn read_only(mut self) -> Self {
+        self.effect = ToolEffect::ReadOnly;
+        self
+    }
+
+    fn with_input<I: JsonSchema>(self) -> ToolDefinition {
+        let mut definition = ToolDefinition::of::<I>(self.name, self.description);
+        definition.effect = self.effect;
+        definition
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash};
 use std::io;
+use std::sync::Arc;
 
 /// The files that a run works on.
 ///
@@ -32,6 +33,13 @@ pub trait Workspace: Send + Sync {
     /// The files cannot be read, or there are too many of them. The progress of the session is unknown
     /// then, and the run continues.
     fn snapshot(&self) -> io::Result<WorkspaceSnapshot>;
+}
+
+#[deny(clippy::missing_trait_methods)]
+impl<W: Workspace + ?Sized> Workspace for Arc<W> {
+    fn snapshot(&self) -> io::Result<WorkspaceSnapshot> {
+        (**self).snapshot()
+    }
 }
 
 impl<F> Workspace for F

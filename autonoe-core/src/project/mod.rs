@@ -31,9 +31,9 @@ mod text_file;
 mod writable;
 
 pub use config::{
-    AgentConfig, AllowCommands, BashOptions, ConfigError, ConfigErrorKind, ConfigFile, ConfigLine,
+    AgentConfig, AllowCommandsConfig, ConfigError, ConfigErrorKind, ConfigFile, ConfigLine,
     EffectiveConfig, EnvironmentConfig, NamedBackend, PLAYWRIGHT_MCP_TOOLS, Permissions, Profiles,
-    SandboxSwitch, Source, SwitchSource, TieredCommands,
+    SandboxSwitch, Source, SwitchSource, TieredCommandsConfig,
 };
 pub use durable_file::{create_file_durably, replace_file_durably};
 pub use error::ProjectError;

@@ -94,8 +94,8 @@ impl ProjectTaking {
     }
 
     /// Sets the clock; the machine's by default.
-    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
-        self.clock = clock;
+    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.clock = Arc::new(clock);
         self
     }
 

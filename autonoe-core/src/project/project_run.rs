@@ -38,7 +38,7 @@ use crate::run::{BuildError, GivenLimits, RunControl, SessionRunnerBuilder};
 ///
 /// let report = ProjectRun::new(project, agents)
 ///     .configure(|runner| runner.max_iterations(10))
-///     .start(&RunControl::new())
+///     .run(&RunControl::new())
 ///     .await?;
 ///
 /// println!("{report}");
@@ -61,10 +61,10 @@ type Configure = Box<dyn FnOnce(SessionRunnerBuilder) -> SessionRunnerBuilder + 
 
 impl ProjectRun {
     /// Prepares a run of `agents` in `project`.
-    pub fn new(project: Project, agents: Arc<dyn AgentClientFactory>) -> Self {
+    pub fn new(project: Project, agents: impl AgentClientFactory + 'static) -> Self {
         Self {
             project,
-            agents,
+            agents: Arc::new(agents),
             mode: Mode::Run,
             sandbox: SandboxSwitch::default(),
             destructive: Destructive::Forbidden,
@@ -98,8 +98,8 @@ impl ProjectRun {
 
     /// Sets the clock; the machine's by default.
     #[must_use]
-    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
-        self.clock = clock;
+    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.clock = Arc::new(clock);
         self
     }
 
@@ -132,7 +132,7 @@ impl ProjectRun {
     /// The run could not start: another one is under way, `SPEC.md` is missing or blank,
     /// or a file of the project cannot be understood. Nothing was changed but the
     /// files of the locks.
-    pub async fn start(self, control: &RunControl) -> Result<RunReport, ProjectRunError> {
+    pub async fn run(self, control: &RunControl) -> Result<RunReport, ProjectRunError> {
         self.project.specification()?;
         let ground = ProjectGround::of(&self.project)
             .mode(self.mode)

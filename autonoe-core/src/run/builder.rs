@@ -7,21 +7,24 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_security::{BashSecurity, DenyAll};
+use autonoe_security::{BashSecurity, BashValidator, DenyAll, Policy, PolicyConfig};
 use serde_json::{Map, Value};
 
+use super::build_error::BuildError;
 use super::equipment::taken_name;
 use super::runner::{Parts, SessionRunner, Work};
 use super::{
     GivenLimits, LedgerHistory, NoJournal, RunJournal, RunLimits, SessionLimits, Sessions,
     TraceContent,
 };
-use crate::domain::{Budget, CredentialFilter, Mode, Models, OnQuota, QuotaBackoff, TraceContext};
-use crate::guard::{CredentialPlaces, built_in_guards};
+use crate::domain::{
+    Budget, CredentialFilter, Mode, Models, OnQuota, QuotaBackoff, Spent, TraceContext,
+};
+use crate::guard::{CredentialPlaces, SymlinksOnDisk, built_in_guards};
 use crate::port::{
     AgentClientFactory, Clock, DeliverableRepository, Gate, Grants, IdSource, InstructionSource,
-    McpServer, NoRandomness, OuterSandbox, PermissionRule, Places, PreToolUseHook, RandomIds,
-    RunObserver, Sandbox, SystemClock, ThinkingBudget, Tool, ToolServer, Workspace,
+    McpServer, OuterSandbox, PermissionRule, Places, PreToolUseHook, RandomIds, RunObserver,
+    Sandbox, SystemClock, ThinkingBudget, Tool, ToolServer, Workspace,
 };
 
 /// Puts a [`SessionRunner`] together, or [`Sessions`] for a caller that has a loop of its own.
@@ -33,7 +36,7 @@ pub struct SessionRunnerBuilder {
     agents: Option<Arc<dyn AgentClientFactory>>,
     repository: Option<Arc<dyn DeliverableRepository>>,
     instructions: Option<Arc<dyn InstructionSource>>,
-    bash: Arc<dyn BashSecurity>,
+    bash: Bash,
     clock: Arc<dyn Clock>,
     ids: Option<Arc<dyn IdSource>>,
     observers: Vec<Arc<dyn RunObserver>>,
@@ -72,7 +75,7 @@ impl SessionRunnerBuilder {
             agents: None,
             repository: None,
             instructions: None,
-            bash: Arc::new(DenyAll),
+            bash: Bash::Judge(Arc::new(DenyAll)),
             clock: Arc::new(SystemClock),
             ids: None,
             observers: Vec::new(),
@@ -108,29 +111,43 @@ impl SessionRunnerBuilder {
 
     /// Sets the backend that makes agents. Needed.
     #[must_use]
-    pub fn agents(mut self, agents: Arc<dyn AgentClientFactory>) -> Self {
-        self.agents = Some(agents);
+    pub fn agents(mut self, agents: impl AgentClientFactory + 'static) -> Self {
+        self.agents = Some(Arc::new(agents));
         self
     }
 
     /// Sets where the ledger is kept. Needed.
     #[must_use]
-    pub fn repository(mut self, repository: Arc<dyn DeliverableRepository>) -> Self {
-        self.repository = Some(repository);
+    pub fn repository(mut self, repository: impl DeliverableRepository + 'static) -> Self {
+        self.repository = Some(Arc::new(repository));
         self
     }
 
     /// Sets where the agents' instructions come from. Needed.
     #[must_use]
-    pub fn instructions(mut self, instructions: Arc<dyn InstructionSource>) -> Self {
-        self.instructions = Some(instructions);
+    pub fn instructions(mut self, instructions: impl InstructionSource + 'static) -> Self {
+        self.instructions = Some(Arc::new(instructions));
         self
     }
 
-    /// Sets the Bash policy. Until then every command is denied.
+    /// Sets the Bash policy. Mode, project directory, link and home are those of the run, and the
+    /// symlinks of this machine are followed.
+    ///
+    /// Without it every command is denied. It replaces [`bash_security`](Self::bash_security); to
+    /// add a judge to the policy, make a guard of it: `.guard(BashGuard::new(judge))`.
     #[must_use]
-    pub fn bash_security(mut self, bash: Arc<dyn BashSecurity>) -> Self {
-        self.bash = bash;
+    pub fn bash_policy(mut self, config: PolicyConfig) -> Self {
+        self.bash = Bash::Policy(Box::new(config));
+        self
+    }
+
+    /// Sets a judge of Bash commands of your own, in place of a [`bash_policy`](Self::bash_policy).
+    ///
+    /// [`build`](Self::build) refuses a [`BashValidator`] that was made for another mode or another
+    /// directory than those of the run.
+    #[must_use]
+    pub fn bash_security(mut self, judge: impl BashSecurity + 'static) -> Self {
+        self.bash = Bash::Judge(Arc::new(judge));
         self
     }
 
@@ -252,15 +269,15 @@ impl SessionRunnerBuilder {
 
     /// Adds a hook behind the others. Hooks come after the guards.
     #[must_use]
-    pub fn hook(mut self, hook: Arc<dyn PreToolUseHook>) -> Self {
-        self.hooks.push(hook);
+    pub fn hook(mut self, hook: impl PreToolUseHook + 'static) -> Self {
+        self.hooks.push(Arc::new(hook));
         self
     }
 
     /// Adds a guard behind the built-in ones: it can block, its approval counts as a pass.
     #[must_use]
-    pub fn guard(mut self, guard: Arc<dyn PreToolUseHook>) -> Self {
-        self.guards.push(guard);
+    pub fn guard(mut self, guard: impl PreToolUseHook + 'static) -> Self {
+        self.guards.push(Arc::new(guard));
         self
     }
 
@@ -280,8 +297,8 @@ impl SessionRunnerBuilder {
 
     /// Adds a tool to every session, beside the deliverable tools. It is granted, too.
     #[must_use]
-    pub fn tool(mut self, tool: Arc<dyn Tool>) -> Self {
-        self.tools.push(tool);
+    pub fn tool(mut self, tool: impl Tool + 'static) -> Self {
+        self.tools.push(Arc::new(tool));
         self
     }
 
@@ -294,8 +311,8 @@ impl SessionRunnerBuilder {
 
     /// Sets what serves our tools to backends that cannot take them in-process.
     #[must_use]
-    pub fn tool_server(mut self, server: Arc<dyn ToolServer>) -> Self {
-        self.tool_server = Some(server);
+    pub fn tool_server(mut self, server: impl ToolServer + 'static) -> Self {
+        self.tool_server = Some(Arc::new(server));
         self
     }
 
@@ -341,8 +358,8 @@ impl SessionRunnerBuilder {
     /// Sets the files that show whether a session made progress; see
     /// [`max_stalled_sessions`](Self::max_stalled_sessions). None by default.
     #[must_use]
-    pub fn workspace(mut self, workspace: Arc<dyn Workspace>) -> Self {
-        self.workspace = Some(workspace);
+    pub fn workspace(mut self, workspace: impl Workspace + 'static) -> Self {
+        self.workspace = Some(Arc::new(workspace));
         self
     }
 
@@ -355,8 +372,8 @@ impl SessionRunnerBuilder {
 
     /// Sets where the run is written down; nowhere by default, and then it cannot be resumed.
     #[must_use]
-    pub fn journal(mut self, journal: Arc<dyn RunJournal>) -> Self {
-        self.journal = journal;
+    pub fn journal(mut self, journal: impl RunJournal + 'static) -> Self {
+        self.journal = Arc::new(journal);
         self
     }
 
@@ -413,8 +430,8 @@ impl SessionRunnerBuilder {
 
     /// Adds an observer.
     #[must_use]
-    pub fn observer(mut self, observer: Arc<dyn RunObserver>) -> Self {
-        self.observers.push(observer);
+    pub fn observer(mut self, observer: impl RunObserver + 'static) -> Self {
+        self.observers.push(Arc::new(observer));
         self
     }
 
@@ -434,15 +451,15 @@ impl SessionRunnerBuilder {
 
     /// Sets the clock; the machine's by default.
     #[must_use]
-    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
-        self.clock = clock;
+    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.clock = Arc::new(clock);
         self
     }
 
     /// Sets where ids come from; the operating system's randomness by default.
     #[must_use]
-    pub fn ids(mut self, ids: Arc<dyn IdSource>) -> Self {
-        self.ids = Some(ids);
+    pub fn ids(mut self, ids: impl IdSource + 'static) -> Self {
+        self.ids = Some(Arc::new(ids));
         self
     }
 
@@ -482,39 +499,112 @@ impl SessionRunnerBuilder {
     /// It answers what a run would allow; no agent is needed for that.
     ///
     /// ```
-    /// use std::sync::Arc;
-    ///
     /// use autonoe_core::{SessionRunner, ToolCall, Verdict};
     /// use serde_json::json;
     ///
     /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
     /// let gate = SessionRunner::builder("/srv/project")
-    ///     .bash_security(Arc::new(|_: &str| Verdict::Allow))
-    ///     .build_gate();
+    ///     .bash_security(|_: &str| Verdict::Allow)
+    ///     .build_gate()?;
     ///
     /// let call = ToolCall::new("Bash", json!({"command": "rm -r .autonoe"}));
     /// assert!(!gate.decide(&call).await.is_allowed());
-    /// # });
+    /// # Ok::<(), autonoe_core::BuildError>(())
+    /// # })?;
+    /// # Ok::<(), autonoe_core::BuildError>(())
     /// ```
-    pub fn build_gate(self) -> Gate {
-        let grants = self.grants();
-        let gate = Gate::new(self.places.clone(), grants).with_time_limit(self.hook_time_limit);
-        let gate = self.all_guards().into_iter().fold(gate, Gate::with_guard);
-        self.hooks.into_iter().fold(gate, Gate::with_hook)
+    ///
+    /// # Errors
+    ///
+    /// The Bash policy cannot be made or is for another run, or a value makes no sense.
+    pub fn build_gate(self) -> Result<Gate, BuildError> {
+        self.check_values()?;
+        let (guards, grants) = (self.all_guards()?, self.grants());
+        let gate = Gate::new(self.places, grants).with_time_limit(self.hook_time_limit);
+        let gate = guards.into_iter().fold(gate, Gate::with_guard);
+        Ok(self.hooks.into_iter().fold(gate, Gate::with_hook))
     }
 
-    fn all_guards(&self) -> Vec<Arc<dyn PreToolUseHook>> {
+    fn all_guards(&self) -> Result<Vec<Arc<dyn PreToolUseHook>>, BuildError> {
         let credentials = self.credentials.clone();
-        let mut guards = built_in_guards(self.bash.clone(), &self.places, credentials);
+        let mut guards = built_in_guards(self.bash_judge()?, &self.places, credentials);
         guards.extend(self.guards.iter().cloned());
-        guards
+        Ok(guards)
+    }
+
+    fn bash_judge(&self) -> Result<Arc<dyn BashSecurity>, BuildError> {
+        let scope = self.places.policy_scope(self.limits.mode);
+        match &self.bash {
+            Bash::Judge(judge) => {
+                judge
+                    .check_scope(&scope)
+                    .map_err(|mismatch| BuildError::BashScope(Box::new(mismatch)))?;
+                Ok(judge.clone())
+            }
+            Bash::Policy(config) => {
+                let policy = Policy::new(scope, (**config).clone())?;
+                Ok(Arc::new(
+                    BashValidator::new(policy).with_symlinks(SymlinksOnDisk),
+                ))
+            }
+        }
     }
 
     fn grants(&self) -> Grants {
         Grants::baseline(self.limits.mode).with_rules(self.rules.iter().cloned())
     }
 
+    /// Refuses values with which no run could do anything.
+    fn check_values(&self) -> Result<(), BuildError> {
+        let Models {
+            planning,
+            implementation,
+        } = &self.models;
+        let mut models = [planning, implementation].into_iter().flatten();
+        let (limits, sessions) = (&self.limits, &self.session_limits);
+        let no_time = "in no time nothing can be done; give more";
+        let checks = [
+            (
+                limits.max_iterations == Some(0),
+                "max_iterations(0)",
+                "it lets no session run; give at least 1, or leave it out for no limit",
+            ),
+            (
+                self.max_turns == Some(0),
+                "max_turns(0)",
+                "it lets no agent answer; give at least 1, or leave it out for no limit",
+            ),
+            (
+                limits.budget.exhausted(&Spent::default()).is_some(),
+                "budget(..)",
+                "a budget of nothing lets nothing run; give more, or leave that limit out",
+            ),
+            (
+                models.any(|model| model.trim().is_empty()),
+                "models(..)",
+                "the name of a model is blank; name one, or leave it out for the backend's choice",
+            ),
+            (
+                limits.quota_backoff.first.is_zero() || limits.quota_backoff.longest.is_zero(),
+                "quota_backoff(..)",
+                "without a wait the backend is asked again and again; give longer waits",
+            ),
+            (
+                self.hook_time_limit.is_zero(),
+                "hook_time_limit(0)",
+                no_time,
+            ),
+            (sessions.idle.is_zero(), "idle_limit(0)", no_time),
+            (sessions.dispose.is_zero(), "dispose_limit(0)", no_time),
+        ];
+        match checks.into_iter().find(|(is_nonsense, ..)| *is_nonsense) {
+            None => Ok(()),
+            Some((_, call, reason)) => Err(BuildError::Nonsense { call, reason }),
+        }
+    }
+
     fn into_parts(self) -> Result<Parts, BuildError> {
+        self.check_values()?;
         if !self.places.project.is_absolute() {
             return Err(BuildError::RelativeProject {
                 path: self.places.project,
@@ -530,7 +620,7 @@ impl SessionRunnerBuilder {
         if let Some(name) = taken_name(&self.tools) {
             return Err(BuildError::ReservedToolName { name });
         }
-        let (guards, grants) = (self.all_guards(), self.grants());
+        let (guards, grants) = (self.all_guards()?, self.grants());
         let ids = match self.ids {
             Some(ids) => ids,
             None => Arc::new(RandomIds::new()?),
@@ -570,6 +660,13 @@ impl SessionRunnerBuilder {
     }
 }
 
+/// What judges the Bash commands of a run.
+enum Bash {
+    /// A policy for the mode and the directories that the run has in the end.
+    Policy(Box<PolicyConfig>),
+    Judge(Arc<dyn BashSecurity>),
+}
+
 impl fmt::Debug for SessionRunnerBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SessionRunnerBuilder")
@@ -577,37 +674,4 @@ impl fmt::Debug for SessionRunnerBuilder {
             .field("limits", &self.limits)
             .finish_non_exhaustive()
     }
-}
-
-/// Why a runner cannot be put together.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum BuildError {
-    /// A part that is needed was not given.
-    #[error("the runner needs its {part}; call .{part}(..)")]
-    Missing {
-        /// The part, which is also the builder's method that sets it.
-        part: &'static str,
-    },
-    /// The project directory is not an absolute path.
-    #[error("the project directory {path:?} is not an absolute path")]
-    RelativeProject {
-        /// The path.
-        path: PathBuf,
-    },
-    /// An MCP server has the name under which our own tools are offered.
-    #[error("the MCP server name {name:?} is taken by the deliverable tools")]
-    ReservedServerName {
-        /// The name.
-        name: String,
-    },
-    /// A tool has the name of a deliverable tool or of another tool.
-    #[error("the tool name {name:?} is taken")]
-    ReservedToolName {
-        /// The name.
-        name: String,
-    },
-    /// The operating system has no randomness for ids.
-    #[error("ids cannot be made")]
-    NoIds(#[from] NoRandomness),
 }

@@ -1,5 +1,7 @@
 //! What a run writes down while it runs.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -54,6 +56,19 @@ pub trait RunJournal: Send + Sync {
         line: &JournalLine,
         durability: Durability,
     ) -> Result<(), JournalError>;
+}
+
+#[deny(clippy::missing_trait_methods)]
+impl<J: RunJournal + ?Sized> RunJournal for Arc<J> {
+    fn append(
+        &self,
+        run: &RunId,
+        at: Timestamp,
+        line: &JournalLine,
+        durability: Durability,
+    ) -> Result<(), JournalError> {
+        (**self).append(run, at, line, durability)
+    }
 }
 
 /// How safe a line must be before the run goes on.

@@ -1,5 +1,6 @@
 //! The loop: sessions one after another until the work is done.
 
+mod build_error;
 mod builder;
 mod commands;
 mod control;
@@ -30,7 +31,8 @@ mod task;
 mod uncounted;
 mod waiting;
 
-pub use builder::{BuildError, SessionRunnerBuilder};
+pub use build_error::BuildError;
+pub use builder::SessionRunnerBuilder;
 pub use control::RunControl;
 pub use journal::{Durability, JournalError, JournalLine, NoJournal, RunJournal};
 pub(crate) use ledger_history::LedgerHistory;

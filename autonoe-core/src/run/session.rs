@@ -100,9 +100,9 @@ impl SessionLimits {
 
 impl Session {
     /// Makes the service; one can run any number of sessions.
-    pub fn new(clock: Arc<dyn Clock>, limits: SessionLimits) -> Self {
+    pub fn new(clock: impl Clock + 'static, limits: SessionLimits) -> Self {
         Self {
-            clock,
+            clock: Arc::new(clock),
             limits,
             over: CancellationToken::new(),
             signs: Arc::default(),

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::ledger_book::tell_changes;
 use super::{LedgerBook, UpdateError};
 use crate::domain::{Deliverable, DeliverableId, LedgerError};
-use crate::port::{ToolContext, ToolDefinition, ToolError, ToolOutput, TypedTool};
+use crate::port::{ToolContext, ToolDescription, ToolError, ToolOutput, TypedTool};
 
 /// What `create` is called with.
 #[derive(Deserialize, JsonSchema)]
@@ -36,8 +36,8 @@ pub(super) struct Create(pub(super) LedgerBook);
 impl TypedTool for Create {
     type Input = CreateInput;
 
-    fn describe(&self) -> ToolDefinition {
-        ToolDefinition::of::<CreateInput>(
+    fn describe(&self) -> ToolDescription {
+        ToolDescription::new(
             "create",
             "Creates one or more deliverables with their acceptance criteria. \
              All are created as pending, or none if one of them is refused.",

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::LedgerBook;
 use crate::domain::{Deliverable, DeliverableId};
-use crate::port::{RunEventKind, ToolContext, ToolDefinition, ToolError, ToolOutput, TypedTool};
+use crate::port::{RunEventKind, ToolContext, ToolDescription, ToolError, ToolOutput, TypedTool};
 
 /// What `deprecate` is called with.
 #[derive(Deserialize, JsonSchema)]
@@ -23,8 +23,8 @@ pub(super) struct Deprecate(pub(super) LedgerBook);
 impl TypedTool for Deprecate {
     type Input = DeprecateInput;
 
-    fn describe(&self) -> ToolDefinition {
-        ToolDefinition::of::<DeprecateInput>(
+    fn describe(&self) -> ToolDescription {
+        ToolDescription::new(
             "deprecate",
             "Marks a deliverable that the specification no longer asks for. \
              Its record stays, but it no longer counts.",

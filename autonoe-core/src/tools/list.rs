@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::LedgerBook;
 use crate::domain::{Deliverable, DeliverableStatus, LedgerState};
-use crate::port::{ToolContext, ToolDefinition, ToolError, ToolErrorCode, ToolOutput, TypedTool};
+use crate::port::{ToolContext, ToolDescription, ToolError, ToolErrorCode, ToolOutput, TypedTool};
 
 const DESCRIPTION: &str = "Lists deliverables with their acceptance criteria and status, \
      in the order of their creation. Deprecated ones are left out. \
@@ -69,8 +69,8 @@ pub(super) struct List(pub(super) LedgerBook);
 impl TypedTool for List {
     type Input = ListInput;
 
-    fn describe(&self) -> ToolDefinition {
-        ToolDefinition::of::<ListInput>("list", DESCRIPTION).read_only()
+    fn describe(&self) -> ToolDescription {
+        ToolDescription::new("list", DESCRIPTION).read_only()
     }
 
     async fn run(&self, input: ListInput, _: &ToolContext) -> Result<ToolOutput, ToolError> {
@@ -89,8 +89,8 @@ pub(super) struct VerifyList(pub(super) LedgerBook);
 impl TypedTool for VerifyList {
     type Input = VerifyListInput;
 
-    fn describe(&self) -> ToolDefinition {
-        ToolDefinition::of::<VerifyListInput>("list", DESCRIPTION).read_only()
+    fn describe(&self) -> ToolDescription {
+        ToolDescription::new("list", DESCRIPTION).read_only()
     }
 
     async fn run(&self, input: VerifyListInput, _: &ToolContext) -> Result<ToolOutput, ToolError> {

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::LedgerBook;
 use super::ledger_book::tell_changes;
 use crate::domain::{DeliverableId, DeliverableStatus};
-use crate::port::{ToolContext, ToolDefinition, ToolError, ToolOutput, TypedTool};
+use crate::port::{ToolContext, ToolDescription, ToolError, ToolOutput, TypedTool};
 
 /// What `set_status` is called with.
 #[derive(Deserialize, JsonSchema)]
@@ -26,8 +26,8 @@ pub(super) struct SetStatus(pub(super) LedgerBook);
 impl TypedTool for SetStatus {
     type Input = SetStatusInput;
 
-    fn describe(&self) -> ToolDefinition {
-        ToolDefinition::of::<SetStatusInput>(
+    fn describe(&self) -> ToolDescription {
+        ToolDescription::new(
             "set_status",
             "Sets the status of a deliverable. passed: every acceptance criterion was verified. \
              pending: work is to be done, or a bug was found in passed work. \

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::port::{
-    Tool, ToolContext, ToolDefinition, ToolError, ToolErrorCode, ToolOutput, TypedTool,
+    Tool, ToolContext, ToolDescription, ToolError, ToolErrorCode, ToolOutput, TypedTool,
 };
 
 /// The name of the tool by which a model that judges gives its verdict.
@@ -82,8 +82,8 @@ struct GiveVerdict(VerdictSlot);
 impl TypedTool for GiveVerdict {
     type Input = JudgeVerdict;
 
-    fn describe(&self) -> ToolDefinition {
-        ToolDefinition::of::<JudgeVerdict>(
+    fn describe(&self) -> ToolDescription {
+        ToolDescription::new(
             VERDICT,
             "Gives your verdict on the work that you judge: whether it passed, and why. \
              Call it once, at the end. Without it there is no verdict, whatever you write.",

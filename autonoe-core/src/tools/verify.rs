@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::LedgerBook;
 use crate::domain::DeliverableId;
-use crate::port::{RunEventKind, ToolContext, ToolDefinition, ToolError, ToolOutput, TypedTool};
+use crate::port::{RunEventKind, ToolContext, ToolDescription, ToolError, ToolOutput, TypedTool};
 
 /// What `verify` is called with.
 #[derive(Deserialize, JsonSchema)]
@@ -23,8 +23,8 @@ pub(super) struct Verify(pub(super) LedgerBook);
 impl TypedTool for Verify {
     type Input = VerifyInput;
 
-    fn describe(&self) -> ToolDefinition {
-        ToolDefinition::of::<VerifyInput>(
+    fn describe(&self) -> ToolDescription {
+        ToolDescription::new(
             "verify",
             "Marks a deliverable as checked against the code, whatever the result. \
              Set its status with set_status first.",

@@ -109,7 +109,7 @@ async fn run(project: Project) -> Result<String, Box<dyn Error>> {
     let report = ProjectRun::new(project, Arc::new(ScriptedAgents::new([])))
         .clock(Arc::new(VirtualClock::new()))
         .configure(|runner| runner.ids(Arc::new(SeededIds::new(2))))
-        .start(&RunControl::new())
+        .run(&RunControl::new())
         .await?;
     Ok(report.exit.to_string())
 }

@@ -156,7 +156,7 @@ async fn run(project_dir: &Path, deliverables: usize) {
     let report = ProjectRun::new(project, Arc::new(agents))
         .clock(Arc::new(VirtualClock::new()))
         .configure(|runner| runner.ids(Arc::new(SeededIds::new(1))))
-        .start(&RunControl::new())
+        .run(&RunControl::new())
         .await
         .expect("it starts");
     assert_eq!(report.exit, ExitReason::AllPassed);

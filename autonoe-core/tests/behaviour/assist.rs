@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use autonoe_core::{
-    AssistRequest, Assistant, ToolContext, ToolDefinition, ToolError, ToolErrorCode, ToolOutput,
+    AssistRequest, Assistant, ToolContext, ToolDescription, ToolError, ToolErrorCode, ToolOutput,
     Toolbox, TypedTool,
 };
 use schemars::JsonSchema;
@@ -32,8 +32,8 @@ struct Summary {
 impl TypedTool for Summary {
     type Input = Text;
 
-    fn describe(&self) -> ToolDefinition {
-        ToolDefinition::of::<Text>("summary", "Summarises.").read_only()
+    fn describe(&self) -> ToolDescription {
+        ToolDescription::new("summary", "Summarises.").read_only()
     }
 
     async fn run(&self, input: Text, _: &ToolContext) -> Result<ToolOutput, ToolError> {
@@ -201,8 +201,8 @@ async fn a_tool_that_says_no_more_gives_the_answer_as_it_is() {
     #[async_trait]
     impl TypedTool for Plain {
         type Input = serde_json::Map<String, Value>;
-        fn describe(&self) -> ToolDefinition {
-            ToolDefinition::new("plain", "Asks.", json!({"type": "object"}))
+        fn describe(&self) -> ToolDescription {
+            ToolDescription::new("plain", "Asks.")
         }
         async fn run(&self, _: Self::Input, _: &ToolContext) -> Result<ToolOutput, ToolError> {
             Err(ToolError::assist("What now?", "it does not know"))

@@ -2,16 +2,18 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use autonoe_core::{
     AgentClient, AgentClientFactory, AgentError, AgentErrorKind, Budget, BuildError, Capabilities,
-    CostUsd, ExitReason, FixedInstructions, HookCoverage, HookDecision, McpServer,
-    MemoryRepository, Models, Sandbox, ServedTools, SessionKey, SessionRunner, SessionSpec,
-    Support, ThinkingBudget, TokenReports, ToolContext, ToolDefinition, ToolError, ToolOutput,
-    ToolServer, ToolServerError, Toolbox, TypedTool, hook_fn,
+    CostUsd, ExitReason, FixedInstructions, GivenLimits, HookCoverage, HookDecision,
+    InstructionName, McpServer, MemoryRepository, Models, QuotaBackoff, RunControl, RunEvent,
+    Sandbox, SeededIds, ServedTools, SessionKey, SessionRunner, SessionSpec, Support,
+    ThinkingBudget, TokenReports, ToolContext, ToolDescription, ToolError, ToolOutput, ToolServer,
+    ToolServerError, Toolbox, TypedTool, Verdict, hook_fn,
 };
-use autonoe_testkit::{ScriptedAgents, SessionScript};
+use autonoe_testkit::{ScriptedAgents, SessionScript, VirtualClock};
 use serde_json::json;
 
 use crate::behaviour::support::{Bench, create, passes, plans, status};
@@ -70,8 +72,8 @@ struct Named(&'static str);
 #[async_trait]
 impl TypedTool for Named {
     type Input = serde_json::Map<String, serde_json::Value>;
-    fn describe(&self) -> ToolDefinition {
-        ToolDefinition::new(self.0, "Does nothing.", json!({"type": "object"}))
+    fn describe(&self) -> ToolDescription {
+        ToolDescription::new(self.0, "Does nothing.")
     }
     async fn run(&self, _: Self::Input, _: &ToolContext) -> Result<ToolOutput, ToolError> {
         Ok(ToolOutput::new("done"))
@@ -189,10 +191,10 @@ async fn these_cannot_be_removed_by_a_hook_that_approves() {
             .uses_tool("mcp__autonoe__set_status", status("A", "passed"))
             .ends(),
     ]);
-    let yes = hook_fn("yes to all", |_| HookDecision::Approve);
+    let yes = hook_fn("yes to all", |_, _| HookDecision::Approve);
     let runner = bench
         .runner()
-        .bash_security(Arc::new(autonoe_core::DenyAll))
+        .bash_security(autonoe_core::DenyAll)
         .home("/home/user")
         .hook(yes)
         .grant("Bash(*)".parse().expect("a rule"))
@@ -242,4 +244,84 @@ async fn a_backend_without_in_process_tools_is_served() {
         .call("create", create(&["B"]), ToolContext::new(session))
         .await;
     assert!(late.is_err(), "a served toolbox closes with its session");
+}
+
+#[test]
+fn a_value_with_which_nothing_could_run_is_refused_by_the_name_of_its_call() {
+    let zero = Duration::ZERO;
+    let blank = Models {
+        planning: Some(" ".into()),
+        implementation: Some("opus".into()),
+    };
+    let no_wait = QuotaBackoff {
+        first: zero,
+        ..QuotaBackoff::default()
+    };
+    let given = GivenLimits {
+        max_iterations: Some(0),
+        ..GivenLimits::default()
+    };
+    let builder = || SessionRunner::builder("/srv/project");
+    for (call, built) in [
+        (".max_iterations(0)", builder().max_iterations(0)),
+        (".max_iterations(0)", builder().limits(&given)),
+        (".max_turns(0)", builder().max_turns(0)),
+        (
+            ".budget(..)",
+            builder().budget(Budget::default().with_cost(CostUsd::ZERO)),
+        ),
+        (
+            ".budget(..)",
+            builder().budget(Budget::default().with_tokens(0)),
+        ),
+        (
+            ".budget(..)",
+            builder().budget(Budget::default().with_time(zero)),
+        ),
+        (".models(..)", builder().models(Models::all(""))),
+        (".models(..)", builder().models(blank)),
+        (".quota_backoff(..)", builder().quota_backoff(no_wait)),
+        (".hook_time_limit(0)", builder().hook_time_limit(zero)),
+        (".idle_limit(0)", builder().idle_limit(zero)),
+        (".dispose_limit(0)", builder().dispose_limit(zero)),
+    ] {
+        let error = built.build().expect_err(call);
+        assert!(
+            matches!(error, BuildError::Nonsense { .. }),
+            "{call}: {error}"
+        );
+        assert!(
+            error.to_string().starts_with(&format!("{call}: ")),
+            "{error}"
+        );
+    }
+    assert!(builder().max_turns(0).build_gate().is_err());
+    assert!(builder().max_turns(0).build_sessions().is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_takes_values_and_shared_values_alike() {
+    let agents = Arc::new(ScriptedAgents::new([plans(&["A"]), passes("A")]));
+    let events = Arc::new(Mutex::new(0));
+    let counted = events.clone();
+    let runner = SessionRunner::builder("/srv/project")
+        .agents(agents.clone())
+        .repository(MemoryRepository::new())
+        .instructions(FixedInstructions::new(
+            InstructionName::BUILT_IN.map(|name| (name, "Work.")),
+        ))
+        .bash_security(|_: &str| Verdict::Allow)
+        .clock(VirtualClock::new())
+        .ids(SeededIds::new(7))
+        .hook(hook_fn("nothing", |_, _| HookDecision::Pass))
+        .tool(Named("extra").into_tool())
+        .observer(move |_: &RunEvent<'_>| *counted.lock().expect("not poisoned") += 1)
+        .build()
+        .expect("parts fit");
+
+    let report = runner.run(&RunControl::new()).await;
+
+    assert_eq!(report.exit, ExitReason::AllPassed);
+    assert!(*events.lock().expect("not poisoned") > 0);
+    agents.verify();
 }

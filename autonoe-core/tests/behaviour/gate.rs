@@ -23,7 +23,7 @@ fn call() -> ToolCall {
 }
 
 fn answers(name: &str, decision: HookDecision) -> Arc<dyn PreToolUseHook> {
-    hook_fn(name, move |_| decision.clone())
+    hook_fn(name, move |_, _| decision.clone())
 }
 
 fn denied_by(decision: &GateDecision) -> Option<&str> {
@@ -41,7 +41,7 @@ impl PreToolUseHook for Hangs {
     fn name(&self) -> &str {
         "hangs"
     }
-    async fn check(&self, _: &ToolCall) -> HookDecision {
+    async fn check(&self, _: &ToolCall, _: &Places) -> HookDecision {
         std::future::pending().await
     }
 }
@@ -60,7 +60,7 @@ impl PreToolUseHook for Panics {
         assert!(!self.in_matches, "the matcher panics");
         true
     }
-    async fn check(&self, _: &ToolCall) -> HookDecision {
+    async fn check(&self, _: &ToolCall, _: &Places) -> HookDecision {
         panic!("the hook panics");
     }
 }
@@ -97,7 +97,7 @@ async fn the_first_block_wins_and_later_hooks_are_not_asked() {
             "first",
             HookDecision::block("no").with_remedy("set it"),
         ))
-        .with_hook(hook_fn("second", move |_| {
+        .with_hook(hook_fn("second", move |_, _| {
             counter.fetch_add(1, Ordering::SeqCst);
             HookDecision::block("also no")
         }));
@@ -158,7 +158,7 @@ async fn a_hook_sees_only_what_it_matches() {
         fn matches(&self, call: &ToolCall) -> bool {
             call.name == "Bash"
         }
-        async fn check(&self, _: &ToolCall) -> HookDecision {
+        async fn check(&self, _: &ToolCall, _: &Places) -> HookDecision {
             HookDecision::block("no shell")
         }
     }
@@ -215,7 +215,7 @@ async fn many_calls_at_once_are_decided_side_by_side() {
         fn name(&self) -> &str {
             "slow"
         }
-        async fn check(&self, _: &ToolCall) -> HookDecision {
+        async fn check(&self, _: &ToolCall, _: &Places) -> HookDecision {
             tokio::time::sleep(Duration::from_secs(1)).await;
             HookDecision::Pass
         }
@@ -265,4 +265,88 @@ proptest! {
             };
         prop_assert_eq!(allowed, expected);
     }
+}
+
+#[tokio::test]
+async fn two_hooks_combined_block_if_one_does_and_approve_if_one_does() {
+    use HookDecision::{Approve, Pass};
+    let block = || HookDecision::block("no");
+    for (first, second, expected) in [
+        (Pass, Pass, Pass),
+        (Approve, Pass, Approve),
+        (Pass, Approve, Approve),
+        (Approve, block(), block()),
+        (block(), Approve, block()),
+    ] {
+        let both = answers("a", first.clone()).and(answers("b", second.clone()));
+
+        let decision = both.check(&call(), &Places::new("/srv/project")).await;
+
+        assert_eq!(decision, expected, "{first:?} and {second:?}");
+        assert_eq!(both.name(), "a and b");
+    }
+}
+
+#[tokio::test]
+async fn a_combined_hook_asks_each_one_about_its_own_calls() {
+    let task = answers("task", HookDecision::block("no tasks"))
+        .when(|call: &ToolCall| call.name == "Task");
+    let web =
+        answers("web", HookDecision::block("no web")).when(|call: &ToolCall| call.name == "Web");
+    let both = task.and(web);
+    let places = Places::new("/srv/project");
+
+    for (name, expected) in [
+        ("Task", HookDecision::block("no tasks")),
+        ("Web", HookDecision::block("no web")),
+        ("Read", HookDecision::Pass),
+    ] {
+        let call = ToolCall::new(name, json!({}));
+        assert_eq!(both.matches(&call), expected != HookDecision::Pass);
+        assert_eq!(both.check(&call, &places).await, expected, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_shared_hook_decides_as_the_hook_does() {
+    struct Picky;
+
+    #[async_trait]
+    impl PreToolUseHook for Picky {
+        fn name(&self) -> &str {
+            "picky"
+        }
+        fn matches(&self, call: &ToolCall) -> bool {
+            call.name == "Task"
+        }
+        async fn check(&self, _: &ToolCall, _: &Places) -> HookDecision {
+            HookDecision::block("no")
+        }
+    }
+    let shared: Arc<dyn PreToolUseHook> = Arc::new(Picky);
+    let gate = Gate::new(
+        Places::new("/srv/project"),
+        Grants::none().with_tool("Task").with_tool("Other"),
+    )
+    .with_hook(shared);
+
+    assert_eq!(denied_by(&gate.decide(&call()).await), Some("picky"));
+    let other = ToolCall::new("Other", json!({}));
+    assert!(gate.decide(&other).await.is_allowed());
+}
+
+#[tokio::test]
+async fn a_hook_gets_the_directories_of_its_project() {
+    let places = Places::new("/srv/shop").with_home("/home/ada");
+    let expected = places.clone();
+    let gate =
+        Gate::new(places, Grants::none()).with_hook(hook_fn(
+            "where",
+            move |_, places| match *places == expected {
+                true => HookDecision::Approve,
+                false => HookDecision::block("another project"),
+            },
+        ));
+
+    assert!(gate.decide(&call()).await.is_allowed());
 }

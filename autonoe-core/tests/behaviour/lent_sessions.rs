@@ -8,7 +8,7 @@ use autonoe_core::{
     AgentSessionId, Budget, BudgetKind, CostTotal, CostUsd, Failure, FlowExit, FlowStart, Grants,
     InstructionName, LedgerView, OpenSessions, RunControl, SessionAccess, SessionEnd, SessionOrder,
     SessionOutcome, SessionRunnerBuilder, SessionWait, Support, TokenUsage, ToolContext,
-    ToolDefinition, ToolError, ToolOutput, ToolStatus, TypedTool, WaitReason, hook_fn,
+    ToolDescription, ToolError, ToolOutput, ToolStatus, TypedTool, WaitReason, hook_fn,
 };
 use autonoe_core::{HookCoverage, HookDecision, OuterSandbox};
 use autonoe_testkit::{ScriptedAgents, SessionScript};
@@ -34,8 +34,8 @@ struct Outputs(Mutex<Vec<Value>>);
 #[async_trait]
 impl TypedTool for Outputs {
     type Input = serde_json::Map<String, Value>;
-    fn describe(&self) -> ToolDefinition {
-        ToolDefinition::new("set_outputs", "Sets outputs.", json!({"type": "object"}))
+    fn describe(&self) -> ToolDescription {
+        ToolDescription::new("set_outputs", "Sets outputs.")
     }
     async fn run(&self, input: Self::Input, _: &ToolContext) -> Result<ToolOutput, ToolError> {
         let mut taken = self.0.lock().expect("not poisoned");
@@ -222,7 +222,7 @@ async fn a_judge_reads_and_changes_nothing_whatever_hooks_and_grants_say() {
         .ends()]);
     let runner = bench
         .runner()
-        .hook(hook_fn("lenient", |_| HookDecision::Approve));
+        .hook(hook_fn("lenient", |_, _| HookDecision::Approve));
     let mut open = open(runner, &RunControl::new()).await;
     let access = SessionAccess::ReadOnly(Grants::none().with_tool("Bash").with_tool("Read"));
 

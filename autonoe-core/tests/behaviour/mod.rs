@@ -1,6 +1,7 @@
 //! Whole behaviour through the public API, with scripted agents in virtual time.
 
 mod assist;
+mod bash_policy;
 mod budget;
 mod builder;
 mod control;

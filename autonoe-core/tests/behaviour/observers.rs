@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use autonoe_core::{
     DeliverableStatus, ExitReason, RunEvent, RunEventKind, RunObserver, StatusChange, ToolContext,
-    ToolDefinition, ToolError, ToolOutput, TypedTool,
+    ToolDescription, ToolError, ToolOutput, TypedTool,
 };
 use autonoe_testkit::SessionScript;
 use serde_json::{Map, Value, json};
@@ -127,10 +127,12 @@ async fn the_same_script_gives_the_same_events_byte_by_byte() {
 #[tokio::test(start_paused = true)]
 async fn no_two_runs_share_an_id() {
     let bench = Bench::new([]);
-    let runner = bench.runner().max_iterations(0).build().expect("parts fit");
+    let runner = bench.runner().build().expect("parts fit");
+    let control = autonoe_core::RunControl::new();
+    control.cancel();
 
-    let first = runner.run(&autonoe_core::RunControl::new()).await;
-    let second = runner.run(&autonoe_core::RunControl::new()).await;
+    let first = runner.run(&control).await;
+    let second = runner.run(&control).await;
 
     assert_ne!(first.run, second.run);
 }
@@ -140,8 +142,8 @@ struct Builder;
 #[async_trait]
 impl TypedTool for Builder {
     type Input = Map<String, Value>;
-    fn describe(&self) -> ToolDefinition {
-        ToolDefinition::new("build", "Builds.", json!({"type": "object"}))
+    fn describe(&self) -> ToolDescription {
+        ToolDescription::new("build", "Builds.")
     }
     async fn run(&self, _: Self::Input, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let mut details = Map::new();

@@ -42,7 +42,7 @@ impl Bench {
             .agents(self.agents.clone())
             .repository(self.repository.clone())
             .instructions(Arc::new(FixedInstructions::new(texts)))
-            .bash_security(Arc::new(|_: &str| Verdict::Allow))
+            .bash_security(|_: &str| Verdict::Allow)
             .observer(self.log.clone())
             .clock(Arc::new(VirtualClock::new()))
             .ids(Arc::new(SeededIds::new(7)))

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use autonoe_core::{
     AgentClient, AgentClientFactory, AgentError, AgentErrorKind, Capabilities, CostUsd, Failure,
     RunControl, RunEvent, RunEventKind, SessionOutcome, SessionSpec, StreamEvent, TokenUsage,
-    ToolContext, ToolDefinition, ToolError, ToolErrorCode, ToolOutput, ToolStatus, TraceContext,
+    ToolContext, ToolDescription, ToolError, ToolErrorCode, ToolOutput, ToolStatus, TraceContext,
     TypedTool,
 };
 use autonoe_testkit::{Expectation, ModelUse, ScriptedAgents, SessionScript, ToolUse};
@@ -145,8 +145,8 @@ struct Printer;
 impl TypedTool for Printer {
     type Input = Pages;
 
-    fn describe(&self) -> ToolDefinition {
-        ToolDefinition::of::<Pages>("print", "Prints.")
+    fn describe(&self) -> ToolDescription {
+        ToolDescription::new("print", "Prints.")
     }
 
     async fn run(&self, input: Pages, context: &ToolContext) -> Result<ToolOutput, ToolError> {

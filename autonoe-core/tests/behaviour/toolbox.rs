@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use autonoe_core::{
-    Attachment, Tool, ToolContext, ToolDefinition, ToolError, ToolErrorCode, ToolOutput, Toolbox,
-    TypedTool,
+    Attachment, Tool, ToolContext, ToolDefinition, ToolDescription, ToolError, ToolErrorCode,
+    ToolOutput, Toolbox, TypedTool,
 };
 use autonoe_testkit::SessionScript;
 use serde_json::{Value, json};
@@ -19,8 +19,8 @@ struct Panicking;
 #[async_trait]
 impl TypedTool for Panicking {
     type Input = serde_json::Map<String, Value>;
-    fn describe(&self) -> ToolDefinition {
-        ToolDefinition::new("panicking", "Panics.", json!({"type": "object"}))
+    fn describe(&self) -> ToolDescription {
+        ToolDescription::new("panicking", "Panics.")
     }
     async fn run(&self, _: Self::Input, _: &ToolContext) -> Result<ToolOutput, ToolError> {
         panic!("the tool panics");
@@ -32,8 +32,8 @@ struct Endless(Mutex<bool>);
 #[async_trait]
 impl TypedTool for Endless {
     type Input = serde_json::Map<String, Value>;
-    fn describe(&self) -> ToolDefinition {
-        ToolDefinition::new("endless", "Never ends.", json!({"type": "object"}))
+    fn describe(&self) -> ToolDescription {
+        ToolDescription::new("endless", "Never ends.")
     }
     async fn run(&self, _: Self::Input, _: &ToolContext) -> Result<ToolOutput, ToolError> {
         *self.0.lock().expect("not poisoned") = true;
@@ -222,4 +222,49 @@ async fn attachments_reach_the_backend() {
 
     assert_eq!(output.attachments[0].media_type, "image/png");
     assert_eq!(*output.attachments[0].data, [1, 2]);
+}
+
+#[test]
+fn the_schema_of_a_typed_tool_is_that_of_its_input() {
+    #[derive(serde::Deserialize, schemars::JsonSchema)]
+    struct Pages {
+        /// How many.
+        #[allow(dead_code, reason = "only its schema is looked at")]
+        number: u8,
+    }
+    struct Printer;
+
+    #[async_trait]
+    impl TypedTool for Printer {
+        type Input = Pages;
+        fn describe(&self) -> ToolDescription {
+            ToolDescription::new("print", "Prints.").read_only()
+        }
+        async fn run(&self, _: Pages, _: &ToolContext) -> Result<ToolOutput, ToolError> {
+            Ok(ToolOutput::default())
+        }
+    }
+
+    let tool = Printer.into_tool();
+
+    let expected = ToolDefinition::of::<Pages>("print", "Prints.").read_only();
+    assert_eq!(*tool.definition(), expected);
+    assert_eq!(expected.input_schema["required"], json!(["number"]));
+}
+
+#[test]
+fn a_qualified_name_leads_back_to_its_tool_and_no_other_name_does() {
+    for tool in ["list", "a__b", "mcp__autonoe__list"] {
+        let qualified = Toolbox::qualified_name(tool);
+        assert_eq!(Toolbox::tool_name(&qualified), Some(tool));
+    }
+    for other in [
+        "list",
+        "mcp__autonoe__",
+        "mcp__autonoe",
+        "mcp__autonoes__list",
+        "Read",
+    ] {
+        assert_eq!(Toolbox::tool_name(other), None, "{other}");
+    }
 }

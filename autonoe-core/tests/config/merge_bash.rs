@@ -2,13 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use autonoe_core::{BashSecurity, BashValidator, Mode, Places, Profile};
+use autonoe_core::{
+    BashSecurity, BashValidator, EffectiveConfig, Mode, Places, Policy, PolicyError, Profile,
+};
 
 use crate::config::support::{bare, merged};
 
 fn profiles(text: &str) -> Vec<Profile> {
     let config = merged(text, Mode::Run);
-    config.bash().profiles.iter().copied().collect()
+    config.bash().profiles.iter().flatten().copied().collect()
 }
 
 #[test]
@@ -39,7 +41,7 @@ fn profiles_are_selected_as_the_table_says() {
 #[test]
 fn without_a_file_all_profiles_are_active() {
     for mode in [Mode::Run, Mode::Sync] {
-        assert_eq!(bare(mode).bash().profiles, BTreeSet::from(Profile::ALL));
+        assert_eq!(bare(mode).bash().profiles, Some(Profile::ALL.into()));
     }
 }
 
@@ -48,13 +50,18 @@ fn a_profile_is_selected_for_both_modes() {
     for mode in [Mode::Run, Mode::Sync] {
         let config = merged(r#"{"profile": "node"}"#, mode);
 
-        assert_eq!(config.bash().profiles, BTreeSet::from([Profile::Node]));
+        assert_eq!(config.bash().profiles, Some([Profile::Node].into()));
     }
+}
+
+fn policy_of(config: &EffectiveConfig) -> Result<Policy, PolicyError> {
+    let scope = Places::new("/srv/project").policy_scope(config.mode());
+    Policy::new(scope, config.bash().clone())
 }
 
 fn allows(text: &str, mode: Mode, command: &str) -> bool {
     let config = merged(text, mode);
-    let policy = config.bash().policy(&Places::new("/srv/project"));
+    let policy = policy_of(&config);
     BashValidator::new(policy.expect("an absolute path"))
         .check(command)
         .is_allowed()
@@ -88,7 +95,7 @@ fn a_project_gets_exactly_the_policy_of_its_file() {
     }
     // A plain list is for run mode, and the denial says so.
     let config = merged(r#"{"allowCommands": ["docker"]}"#, Mode::Sync);
-    let policy = config.bash().policy(&Places::new("/srv/project"));
+    let policy = policy_of(&config);
     let verdict = BashValidator::new(policy.expect("an absolute path")).check("docker ps");
     assert_eq!(
         verdict.denial().map(|denial| denial.rule.as_ref()),
@@ -116,7 +123,11 @@ fn commands_are_open_in_the_modes_that_the_file_says() {
         let config = merged(text, mode);
 
         let expected: BTreeSet<String> = expected.into_iter().map(str::to_owned).collect();
-        assert_eq!(config.bash().commands(), expected, "{text} {mode}");
+        assert_eq!(
+            config.bash().allow_commands.in_mode(mode),
+            expected,
+            "{text} {mode}"
+        );
     }
 }
 
@@ -126,7 +137,7 @@ fn pkill_targets_are_added_in_both_modes() {
         let config = merged(r#"{"allowPkillTargets": ["custom-server"]}"#, mode);
 
         assert_eq!(
-            config.bash().pkill_targets,
+            config.bash().allow_pkill_targets,
             BTreeSet::from(["custom-server".to_owned()])
         );
     }

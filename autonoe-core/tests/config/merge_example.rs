@@ -57,10 +57,13 @@ fn the_example_of_the_specification_means_what_it_says() {
         |names: &[&str]| -> BTreeSet<String> { names.iter().map(ToString::to_string).collect() };
     assert_eq!(
         config.bash().profiles,
-        BTreeSet::from([Profile::Node, Profile::Python])
+        Some([Profile::Node, Profile::Python].into())
     );
-    assert_eq!(config.bash().commands(), owned(&["custom-cli", "docker"]));
-    assert_eq!(config.bash().pkill_targets, owned(&["custom-server"]));
+    assert_eq!(
+        config.bash().allow_commands.in_mode(config.mode()),
+        owned(&["custom-cli", "docker"])
+    );
+    assert_eq!(config.bash().allow_pkill_targets, owned(&["custom-server"]));
     let mut expected: Vec<String> = Grants::baseline(Mode::Run)
         .rules()
         .map(ToString::to_string)
@@ -89,7 +92,13 @@ fn the_example_of_the_specification_means_what_it_says() {
 fn in_a_sync_the_example_adds_neither_run_commands_nor_a_browser() {
     let config = merged(EXAMPLE, Mode::Sync);
 
-    assert!(config.bash().commands().is_empty());
+    assert!(
+        config
+            .bash()
+            .allow_commands
+            .in_mode(config.mode())
+            .is_empty()
+    );
     assert_eq!(Vec::from_iter(config.mcp_servers().keys()), ["custom-tool"]);
     let browser = |rule: &String| rule.contains("playwright");
     assert!(!rules(&config).iter().any(browser));

@@ -83,8 +83,11 @@ fn custom_commands_are_merged_with_those_of_the_profiles() {
     ] {
         let config = merged(text, Mode::Run);
 
-        assert_eq!(config.bash().commands(), BTreeSet::from(["docker".into()]));
-        assert_eq!(config.bash().profiles, BTreeSet::from_iter(profiles));
+        assert_eq!(
+            config.bash().allow_commands.in_mode(config.mode()),
+            BTreeSet::from(["docker".into()])
+        );
+        assert_eq!(config.bash().profiles, Some(BTreeSet::from_iter(profiles)));
     }
 }
 
@@ -185,7 +188,13 @@ fn without_a_file_a_run_has_the_baseline_and_the_browser() {
     assert_eq!(Vec::from_iter(config.mcp_servers().keys()), ["playwright"]);
     assert!(config.hooks().is_empty());
     assert_eq!(config.sandbox().sandbox(), Sandbox::Required);
-    assert_eq!(config.bash().profiles, BTreeSet::from(Profile::ALL));
-    assert!(config.bash().commands().is_empty());
-    assert!(config.bash().pkill_targets.is_empty());
+    assert_eq!(config.bash().profiles, Some(Profile::ALL.into()));
+    assert!(
+        config
+            .bash()
+            .allow_commands
+            .in_mode(config.mode())
+            .is_empty()
+    );
+    assert!(config.bash().allow_pkill_targets.is_empty());
 }

@@ -40,7 +40,7 @@ fn takes_nothing_away(text: &str, mode: Mode, switch: SandboxSwitch) -> Result<(
     );
     prop_assert_eq!(merged.hooks().len(), hooks);
     prop_assert_eq!(merged.sandbox(), switch);
-    prop_assert_eq!(merged.bash().mode, mode);
+    prop_assert_eq!(merged.mode(), mode);
     prop_assert!(!merged.mcp_servers().contains_key("autonoe"));
     Ok(())
 }

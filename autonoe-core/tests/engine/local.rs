@@ -20,7 +20,7 @@ struct Endless {
 
 #[async_trait]
 impl JobRunner for Endless {
-    async fn carry_out(&self, _: &RunSpec, desk: &RunDesk) -> RunOutcome {
+    async fn run(&self, _: &RunSpec, desk: &RunDesk) -> RunOutcome {
         self.has_begun.store(true, Ordering::Release);
         desk.control().cancelled().await;
         self.has_ended.store(true, Ordering::Release);

@@ -137,7 +137,8 @@ fn only_sync_and_verify_forbid_to_change_the_project() {
 
 #[tokio::test]
 async fn the_guard_lets_the_commands_pass_that_the_texts_ask_for() {
-    let guard = AutonoeGuard::new(Places::new("/srv/project"));
+    let places = Places::new("/srv/project");
+    let guard = AutonoeGuard::new(places.clone());
     for command in [
         "git log --oneline -20",
         "git status",
@@ -149,7 +150,11 @@ async fn the_guard_lets_the_commands_pass_that_the_texts_ask_for() {
         for mode in [Mode::Run, Mode::Sync] {
             let call = ToolCall::new("Bash", json!({ "command": command })).in_mode(mode);
 
-            assert_eq!(guard.check(&call).await, HookDecision::Pass, "{command}");
+            assert_eq!(
+                guard.check(&call, &places).await,
+                HookDecision::Pass,
+                "{command}"
+            );
         }
     }
 }

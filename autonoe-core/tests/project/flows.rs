@@ -90,7 +90,7 @@ async fn two_do_not_work_in_one_project() {
     let ground = ground(&project).await;
     let taken = ProjectGround::of(project.project()).take().await;
     let run = ProjectRun::new(project.project().clone(), Arc::new(ScriptedAgents::new([])));
-    let started = run.start(&RunControl::new()).await;
+    let started = run.run(&RunControl::new()).await;
 
     for refused in [taken.map(drop), started.map(drop)] {
         assert!(
@@ -180,7 +180,7 @@ async fn a_run_is_not_taken_for_a_flow_nor_a_flow_for_a_run() {
         .configure(|runner| {
             runner.budget(Budget::default().with_time(std::time::Duration::from_secs(5)))
         });
-    let report = run.start(&RunControl::new()).await.expect("it starts");
+    let report = run.run(&RunControl::new()).await.expect("it starts");
 
     assert!(matches!(report.exit, ExitReason::BudgetExceeded { .. }));
     let journal = project.journal();

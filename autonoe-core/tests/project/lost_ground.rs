@@ -142,7 +142,7 @@ async fn run(folder: &TempDir, second: SessionScript) -> RunReport {
     ProjectRun::new(project(folder), Arc::new(agents))
         .clock(Arc::new(VirtualClock::new()))
         .configure(move |runner| runner.ids(Arc::new(SeededIds::new(1))))
-        .start(&RunControl::new())
+        .run(&RunControl::new())
         .await
         .expect("it starts")
 }
@@ -245,7 +245,7 @@ async fn run_with_a_mishap_in_the_pause(folder: &TempDir, mishap: Mishap) -> Run
     let report = ProjectRun::new(project, agents.clone())
         .clock(Arc::new(VirtualClock::new()))
         .configure(move |runner| runner.observer(Arc::new(watch)))
-        .start(&RunControl::new())
+        .run(&RunControl::new())
         .await
         .expect("it starts");
     assert_eq!(agents.prompts().len(), 1, "no second agent was asked");
@@ -269,7 +269,7 @@ async fn a_project_that_is_put_back_is_gone_on_with() {
     let agents = ScriptedAgents::resuming_at(2, [plans(), pass]);
     let report = ProjectRun::new(project, Arc::new(agents))
         .clock(Arc::new(VirtualClock::new()))
-        .start(&RunControl::new())
+        .run(&RunControl::new())
         .await
         .expect("it starts");
 

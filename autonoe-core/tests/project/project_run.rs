@@ -36,7 +36,7 @@ fn run(project: &TempProject, agents: ScriptedAgents) -> ProjectRun {
         .configure(|runner| {
             runner
                 .ids(Arc::new(SeededIds::new(1)))
-                .bash_security(Arc::new(|_: &str| Verdict::Allow))
+                .bash_security(|_: &str| Verdict::Allow)
         })
 }
 
@@ -63,7 +63,7 @@ async fn it_reads_the_files_of_the_project() {
     ]);
 
     let report = run(&project, agents)
-        .start(&RunControl::new())
+        .run(&RunControl::new())
         .await
         .expect("it starts");
 
@@ -105,7 +105,7 @@ async fn an_agent_may_use_the_link_that_the_project_was_named_by() {
     let agents = ScriptedAgents::new([plans, passes()]);
     let report = ProjectRun::new(found, Arc::new(agents))
         .clock(Arc::new(VirtualClock::new()))
-        .start(&RunControl::new())
+        .run(&RunControl::new())
         .await
         .expect("it starts");
 
@@ -115,7 +115,7 @@ async fn an_agent_may_use_the_link_that_the_project_was_named_by() {
 async fn break_off_in_session_2(project: &TempProject) {
     let agents = ScriptedAgents::new([plans(), SessionScript::new("hangs").says("x").hangs()]);
     let control = RunControl::new();
-    let broken = run(project, agents).start(&control);
+    let broken = run(project, agents).run(&control);
     let minute = std::time::Duration::from_secs(60);
     assert!(
         tokio::time::timeout(minute, broken).await.is_err(),
@@ -130,7 +130,7 @@ async fn it_goes_on_with_the_run_that_broke_off() {
 
     let agents = ScriptedAgents::resuming_at(2, [plans(), passes()]);
     let report = run(&project, agents)
-        .start(&RunControl::new())
+        .run(&RunControl::new())
         .await
         .expect("it starts");
 
@@ -159,7 +159,7 @@ async fn a_run_that_cannot_go_on_now_can_go_on_later() {
     let before = project.journal_text();
 
     let too_early = run(&project, ScriptedAgents::new([]))
-        .start(&cancelled)
+        .run(&cancelled)
         .await
         .expect("it starts");
 
@@ -168,7 +168,7 @@ async fn a_run_that_cannot_go_on_now_can_go_on_later() {
     assert_eq!(after, before, "it is interrupted as before");
     let agents = ScriptedAgents::resuming_at(2, [plans(), passes()]);
     let later = run(&project, agents)
-        .start(&RunControl::new())
+        .run(&RunControl::new())
         .await
         .expect("it starts");
     assert_eq!((later.exit, later.sessions), (ExitReason::AllPassed, 2));
@@ -196,7 +196,7 @@ async fn a_run_whose_backend_cannot_be_used_has_not_begun() {
         let project = TempProject::new();
 
         let report = ProjectRun::new(project.project().clone(), Arc::new(NotThere(kind)))
-            .start(&RunControl::new())
+            .run(&RunControl::new())
             .await
             .expect("the project is fine");
 
@@ -221,7 +221,7 @@ async fn a_run_whose_backend_cannot_be_used_has_not_begun() {
 async fn refusal(project: &TempProject, mode: Mode) -> ProjectRunError {
     run(project, ScriptedAgents::new([]))
         .mode(mode)
-        .start(&RunControl::new())
+        .run(&RunControl::new())
         .await
         .expect_err("something is in its way")
 }

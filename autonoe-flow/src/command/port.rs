@@ -1,5 +1,6 @@
 //! Who runs the commands of checks and conditions.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -52,6 +53,18 @@ pub trait CommandRunner: Send + Sync {
     fn resolve(&self, command: &[String]) -> Result<(), FlowError> {
         let _ = command;
         Ok(())
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl<R: CommandRunner + ?Sized> CommandRunner for Arc<R> {
+    async fn run(&self, command: &[String], time: Duration) -> Result<CommandEnd, BoxError> {
+        (**self).run(command, time).await
+    }
+
+    fn resolve(&self, command: &[String]) -> Result<(), FlowError> {
+        (**self).resolve(command)
     }
 }
 

@@ -44,15 +44,15 @@ impl CompletionDependencies {
 
     /// Sets who runs commands.
     #[must_use]
-    pub fn with_commands(mut self, commands: Arc<dyn CommandRunner>) -> Self {
-        self.commands = commands;
+    pub fn with_commands(mut self, commands: impl CommandRunner + 'static) -> Self {
+        self.commands = Arc::new(commands);
         self
     }
 
     /// Sets where the deliverables are.
     #[must_use]
-    pub fn with_ledger(mut self, ledger: Arc<dyn LedgerSource>) -> Self {
-        self.ledger = Some(ledger);
+    pub fn with_ledger(mut self, ledger: impl LedgerSource + 'static) -> Self {
+        self.ledger = Some(Arc::new(ledger));
         self
     }
 }

@@ -19,6 +19,14 @@ pub trait LedgerSource: Send + Sync {
     async fn ledger(&self) -> Result<Option<Ledger>, BoxError>;
 }
 
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl<S: LedgerSource + ?Sized> LedgerSource for Arc<S> {
+    async fn ledger(&self) -> Result<Option<Ledger>, BoxError> {
+        (**self).ledger().await
+    }
+}
+
 #[async_trait]
 impl LedgerSource for LedgerBook {
     async fn ledger(&self) -> Result<Option<Ledger>, BoxError> {

@@ -25,6 +25,14 @@ pub trait StateProbe: Send + Sync {
     async fn is_reached(&self) -> Result<bool, BoxError>;
 }
 
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl<P: StateProbe + ?Sized> StateProbe for Arc<P> {
+    async fn is_reached(&self) -> Result<bool, BoxError> {
+        (**self).is_reached().await
+    }
+}
+
 /// Makes a probe of a closure.
 ///
 /// ```
@@ -54,8 +62,8 @@ pub struct ExternalStates(BTreeMap<String, Arc<dyn StateProbe>>);
 impl ExternalStates {
     /// Adds a state; of two with one name, the later counts.
     #[must_use]
-    pub fn with(mut self, name: impl Into<String>, probe: Arc<dyn StateProbe>) -> Self {
-        self.0.insert(name.into(), probe);
+    pub fn with(mut self, name: impl Into<String>, probe: impl StateProbe + 'static) -> Self {
+        self.0.insert(name.into(), Arc::new(probe));
         self
     }
 

@@ -32,6 +32,16 @@ pub struct Transition {
     pub max_retries: Option<u32>,
 }
 
+impl Transition {
+    /// Leads to `next` when the step passed.
+    pub fn to(next: Target) -> Self {
+        Self {
+            next: Some(next),
+            ..Self::default()
+        }
+    }
+}
+
 /// Where a step leads when its check passed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

@@ -51,6 +51,18 @@ pub trait Notifier: Send + Sync {
     }
 }
 
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl<N: Notifier + ?Sized> Notifier for Arc<N> {
+    async fn notify(&self, escalation: &Escalation, notice: &Notice) -> Result<(), FlowError> {
+        (**self).notify(escalation, notice).await
+    }
+
+    fn resolve(&self, escalation: &Escalation) -> Result<(), FlowError> {
+        (**self).resolve(escalation)
+    }
+}
+
 /// Who tells which kind of escalation.
 #[derive(Clone)]
 pub struct Notifiers {
@@ -71,15 +83,15 @@ impl Default for Notifiers {
 impl Notifiers {
     /// Sets who tells webhooks.
     #[must_use]
-    pub fn with_webhook(mut self, notifier: Arc<dyn Notifier>) -> Self {
-        self.webhook = Some(notifier);
+    pub fn with_webhook(mut self, notifier: impl Notifier + 'static) -> Self {
+        self.webhook = Some(Arc::new(notifier));
         self
     }
 
     /// Sets who logs.
     #[must_use]
-    pub fn with_log(mut self, notifier: Arc<dyn Notifier>) -> Self {
-        self.log = notifier;
+    pub fn with_log(mut self, notifier: impl Notifier + 'static) -> Self {
+        self.log = Arc::new(notifier);
         self
     }
 

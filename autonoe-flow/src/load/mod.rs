@@ -1,6 +1,7 @@
 //! Reads the files of a flow.
 
 mod document;
+mod flow_builder;
 mod flow_definition;
 mod folder;
 mod json_places;
@@ -9,6 +10,7 @@ mod load_error;
 mod loader;
 mod prompt_uses;
 
+pub use flow_builder::FlowBuilder;
 pub use flow_definition::FlowDefinition;
 pub(crate) use flow_definition::PromptFile;
 pub(crate) use folder::{FlowFolder, FolderError};

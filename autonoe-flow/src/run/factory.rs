@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
-use autonoe_core::{Ledger, LedgerBook};
+use autonoe_core::{Ledger, LedgerBook, Spent};
 
 use super::access::access;
 use super::fingerprint::fingerprint;
@@ -20,27 +20,19 @@ use crate::validate::ValidatedFlow;
 /// Builds flows.
 ///
 /// ```
-/// use std::sync::Arc;
-///
 /// use autonoe_core::SessionRunner;
 /// use autonoe_flow::{
-///     FlowAgent, FlowDefinition, FlowFactory, FlowOptions, ParameterValues, StartOptions,
-///     StepsRegistry,
+///     FlowBuilder, FlowFactory, FlowOptions, ParameterValues, StartOptions, WorkStep,
 /// };
 /// # use autonoe_testkit::{ScriptedAgents, SessionScript, VirtualClock};
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?
 /// #     .block_on(async {
-/// # let agents = Arc::new(ScriptedAgents::new([SessionScript::new("greet").says("Hello!").ends()]));
-/// # let clock = Arc::new(VirtualClock::new());
-/// # let agent: FlowAgent = serde_json::from_str(
-/// #     r#"{"version": "1", "name": "hello", "behavior": {"completionType": "stepMachine"}}"#,
-/// # )?;
-/// # let registry: StepsRegistry = serde_json::from_str(
-/// #     r#"{"entryStep": "greet", "steps": {"greet": {"prompt": "prompts/greet.md", "transition": {"next": "end"}}}}"#,
-/// # )?;
-/// let flow = FlowDefinition::new(agent, registry)
-///     .with_prompt("prompts/greet.md", "Say hello.")
+/// # let agents = ScriptedAgents::new([SessionScript::new("greet").says("Hello!").ends()]);
+/// # let clock = std::sync::Arc::new(VirtualClock::new());
+/// let flow = FlowBuilder::new("hello")
+///     .step("greet", "Say hello.", WorkStep::default())
+///     .build()?
 ///     .validated()?;
 /// let sessions = SessionRunner::builder("/srv/project")
 ///     .agents(agents)
@@ -73,6 +65,14 @@ impl FlowFactory {
     /// embedder's own. The kind is [`FlowErrorKind::DependencyResolution`], and
     /// the sentence names it.
     pub fn build(flow: ValidatedFlow, options: FlowOptions) -> Result<Flow<Created>, FlowError> {
+        let budget = options.limits.as_ref().map(|limits| limits.budget);
+        if budget.is_some_and(|budget| budget.exhausted(&Spent::default()).is_some()) {
+            let message = ".limits(..): a budget of nothing lets nothing run; give more, or leave that limit out";
+            return Err(FlowError::new(
+                FlowErrorKind::ConfigurationValidation,
+                message,
+            ));
+        }
         let definition = flow.definition();
         let behavior = &definition.agent().behavior;
         let ledger = LateLedger::default();

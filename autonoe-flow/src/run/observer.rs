@@ -49,7 +49,7 @@ pub enum FlowEvent<'a> {
 /// struct Conversations(std::sync::atomic::AtomicUsize);
 ///
 /// impl FlowObserver for Conversations {
-///     fn observe(&self, event: &FlowEvent<'_>) {
+///     fn on_event(&self, event: &FlowEvent<'_>) {
 ///         if let FlowEvent::PromptSent { session: SessionChoice::Fresh, .. } = event {
 ///             self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
 ///         }
@@ -58,13 +58,29 @@ pub enum FlowEvent<'a> {
 /// ```
 pub trait FlowObserver: Send + Sync {
     /// Takes notice of an event.
-    fn observe(&self, event: &FlowEvent<'_>);
+    fn on_event(&self, event: &FlowEvent<'_>);
+}
+
+#[deny(clippy::missing_trait_methods)]
+impl<O: FlowObserver + ?Sized> FlowObserver for Arc<O> {
+    fn on_event(&self, event: &FlowEvent<'_>) {
+        (**self).on_event(event);
+    }
+}
+
+impl<F> FlowObserver for F
+where
+    F: Fn(&FlowEvent<'_>) + Send + Sync,
+{
+    fn on_event(&self, event: &FlowEvent<'_>) {
+        self(event);
+    }
 }
 
 /// Tells all observers, in their order.
 pub(super) fn tell(observers: &[Arc<dyn FlowObserver>], event: &FlowEvent<'_>) {
     for observer in observers {
-        if catch_unwind(AssertUnwindSafe(|| observer.observe(event))).is_err() {
+        if catch_unwind(AssertUnwindSafe(|| observer.on_event(event))).is_err() {
             tracing::error!("an observer of a flow panicked");
         }
     }

@@ -47,8 +47,8 @@ impl FlowOptions {
 
     /// Sets the clock, which must be that of the sessions; the machine's by default.
     #[must_use]
-    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
-        self.clock = clock;
+    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.clock = Arc::new(clock);
         self
     }
 
@@ -62,8 +62,8 @@ impl FlowOptions {
 
     /// Sets who runs the commands of checks and conditions.
     #[must_use]
-    pub fn commands(mut self, commands: Arc<dyn CommandRunner>) -> Self {
-        self.commands = commands;
+    pub fn commands(mut self, commands: impl CommandRunner + 'static) -> Self {
+        self.commands = Arc::new(commands);
         self
     }
 
@@ -83,8 +83,8 @@ impl FlowOptions {
 
     /// Adds somebody who is told what happens.
     #[must_use]
-    pub fn observer(mut self, observer: Arc<dyn FlowObserver>) -> Self {
-        self.observers.push(observer);
+    pub fn observer(mut self, observer: impl FlowObserver + 'static) -> Self {
+        self.observers.push(Arc::new(observer));
         self
     }
 }

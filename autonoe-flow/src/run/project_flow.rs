@@ -48,7 +48,7 @@ use crate::validate::ValidatedFlow;
 ///
 /// let result = FlowRun::new(project, flow, agents)
 /// #   .clock(Arc::new(VirtualClock::new()))
-///     .start(&RunControl::new())
+///     .run(&RunControl::new())
 ///     .await?;
 ///
 /// assert!(result.is_success());
@@ -84,11 +84,15 @@ pub enum OnBrokenOff {
 
 impl FlowRun {
     /// Prepares a run of `flow` with `agents` in `project`.
-    pub fn new(project: Project, flow: ValidatedFlow, agents: Arc<dyn AgentClientFactory>) -> Self {
+    pub fn new(
+        project: Project,
+        flow: ValidatedFlow,
+        agents: impl AgentClientFactory + 'static,
+    ) -> Self {
         Self {
             project,
             flow,
-            agents,
+            agents: Arc::new(agents),
             parameters: ParameterValues::default(),
             on_broken_off: OnBrokenOff::default(),
             sandbox: SandboxSwitch::default(),
@@ -130,8 +134,8 @@ impl FlowRun {
 
     /// Sets the clock; the machine's by default.
     #[must_use]
-    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
-        self.clock = clock;
+    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.clock = Arc::new(clock);
         self
     }
 
@@ -144,7 +148,7 @@ impl FlowRun {
 
     /// Sets who runs the commands of checks and conditions; nobody does by default.
     #[must_use]
-    pub fn commands(self, commands: Arc<dyn CommandRunner>) -> Self {
+    pub fn commands(self, commands: impl CommandRunner + 'static) -> Self {
         self.furnish(move |options| options.commands(commands))
     }
 
@@ -162,7 +166,7 @@ impl FlowRun {
 
     /// Adds somebody who is told what happens.
     #[must_use]
-    pub fn observer(self, observer: Arc<dyn FlowObserver>) -> Self {
+    pub fn observer(self, observer: impl FlowObserver + 'static) -> Self {
         self.furnish(move |options| options.observer(observer))
     }
 
@@ -191,7 +195,7 @@ impl FlowRun {
     /// It could not begin: another run is under way, a file of the project
     /// cannot be understood, something that the definition names is not there,
     /// or the interrupted flow is not the one to resume.
-    pub async fn start(self, control: &RunControl) -> Result<FlowResult, FlowRunError> {
+    pub async fn run(self, control: &RunControl) -> Result<FlowResult, FlowRunError> {
         let ground = ProjectGround::of(&self.project)
             .sandbox(self.sandbox)
             .destructive(self.destructive)

@@ -31,7 +31,7 @@ use crate::{Accounts, Allowance, HarnessId, Strategy};
 /// # struct Says;
 /// # #[async_trait::async_trait]
 /// # impl JobRunner for Says {
-/// #     async fn carry_out(&self, run: &RunSpec, _: &RunDesk) -> RunOutcome {
+/// #     async fn run(&self, run: &RunSpec, _: &RunDesk) -> RunOutcome {
 /// #         RunOutcome::succeeded(MemberJob::of(run).expect("a member").work)
 /// #     }
 /// # }
@@ -68,17 +68,17 @@ impl Coordinator {
     /// Makes the coordinator of the fleet `name`, which has letters, digits, `-` and `_`.
     pub fn new(
         name: impl Into<String>,
-        engine: Arc<dyn Engine>,
+        engine: impl Engine + 'static,
         strategy: Arc<dyn Strategy>,
     ) -> Self {
         Self::of(name, engine, StrategyRun::new(strategy))
     }
 
     /// Makes the coordinator of the fleet `name`, which is there as data.
-    pub fn of(name: impl Into<String>, engine: Arc<dyn Engine>, what: StrategyRun) -> Self {
+    pub fn of(name: impl Into<String>, engine: impl Engine + 'static, what: StrategyRun) -> Self {
         Self {
             fleet: name.into(),
-            engine,
+            engine: Arc::new(engine),
             what,
             paid_from: None,
             clock: Arc::new(SystemClock),
@@ -131,14 +131,14 @@ impl Coordinator {
     }
 
     /// Sets the clock; the machine's by default.
-    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
-        self.clock = clock;
+    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.clock = Arc::new(clock);
         self
     }
 
     /// Adds somebody who is told what happens.
-    pub fn observer(mut self, observer: Arc<dyn FleetObserver>) -> Self {
-        self.observers.push(observer);
+    pub fn observer(mut self, observer: impl FleetObserver + 'static) -> Self {
+        self.observers.push(Arc::new(observer));
         self
     }
 

@@ -107,6 +107,13 @@ pub trait FleetObserver: Send + Sync {
     fn on_event(&self, event: &FleetEvent);
 }
 
+#[deny(clippy::missing_trait_methods)]
+impl<O: FleetObserver + ?Sized> FleetObserver for Arc<O> {
+    fn on_event(&self, event: &FleetEvent) {
+        (**self).on_event(event);
+    }
+}
+
 impl<F: Fn(&FleetEvent) + Send + Sync> FleetObserver for F {
     fn on_event(&self, event: &FleetEvent) {
         self(event);

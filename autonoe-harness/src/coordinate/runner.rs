@@ -21,7 +21,7 @@ use super::{Coordinator, StrategyRun};
 /// # struct Says;
 /// # #[async_trait::async_trait]
 /// # impl JobRunner for Says {
-/// #     async fn carry_out(&self, run: &RunSpec, _: &RunDesk) -> RunOutcome {
+/// #     async fn run(&self, run: &RunSpec, _: &RunDesk) -> RunOutcome {
 /// #         RunOutcome::succeeded(MemberJob::of(run).expect("a member").work)
 /// #     }
 /// # }
@@ -50,14 +50,16 @@ pub struct StrategyRunner {
 
 impl StrategyRunner {
     /// Has members carried out on `engine`.
-    pub fn on(engine: Arc<dyn Engine>) -> Self {
-        Self { engine }
+    pub fn on(engine: impl Engine + 'static) -> Self {
+        Self {
+            engine: Arc::new(engine),
+        }
     }
 }
 
 #[async_trait]
 impl JobRunner for StrategyRunner {
-    async fn carry_out(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome {
+    async fn run(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome {
         let what = match StrategyRun::of(run) {
             Ok(what) => what,
             Err(error) => return unreadable(&error),

@@ -122,8 +122,8 @@ impl AgentExecutor {
 
     /// Sets the clock; the machine's by default.
     #[must_use]
-    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
-        self.clock = clock;
+    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.clock = Arc::new(clock);
         self
     }
 
@@ -136,8 +136,8 @@ impl AgentExecutor {
 
     /// Says who judges what no command can tell. An [`AgentExecutor`] is a judge, too.
     #[must_use]
-    pub fn judged_by(mut self, judge: Arc<dyn Judge>) -> Self {
-        self.judge = Some(judge);
+    pub fn judged_by(mut self, judge: impl Judge + 'static) -> Self {
+        self.judge = Some(Arc::new(judge));
         self
     }
 

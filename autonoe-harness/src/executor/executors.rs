@@ -34,10 +34,10 @@ pub struct Executors {
 impl Executors {
     /// Adds an executor; of two with one name, the later counts.
     #[must_use]
-    pub fn with(mut self, executor: Arc<dyn Executor>) -> Self {
+    pub fn with(mut self, executor: impl Executor + 'static) -> Self {
         let name = executor.cli_name().to_owned();
         self.usual.get_or_insert_with(|| name.clone());
-        self.by_name.insert(name, executor);
+        self.by_name.insert(name, Arc::new(executor));
         self
     }
 

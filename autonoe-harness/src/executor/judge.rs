@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use autonoe_core::{Failure, JudgeVerdict};
@@ -40,6 +41,14 @@ pub trait Judge: Send + Sync {
     ///
     /// The model could not be asked.
     async fn judge(&self, question: &JudgeQuestion<'_>) -> Result<Option<JudgeVerdict>, Failure>;
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl<J: Judge + ?Sized> Judge for Arc<J> {
+    async fn judge(&self, question: &JudgeQuestion<'_>) -> Result<Option<JudgeVerdict>, Failure> {
+        (**self).judge(question).await
+    }
 }
 
 impl fmt::Debug for dyn Judge + '_ {

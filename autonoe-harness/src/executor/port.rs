@@ -1,6 +1,7 @@
 //! Who carries out tasks.
 
 use std::fmt;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use autonoe_core::{AgentSessionId, Budget, RunControl};
@@ -89,6 +90,39 @@ pub trait Executor: Send + Sync {
     ) -> Verification {
         let _ = tab;
         self.verify_success(task, result).await
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl<E: Executor + ?Sized> Executor for Arc<E> {
+    fn cli_name(&self) -> &str {
+        (**self).cli_name()
+    }
+
+    fn default_model(&self) -> Option<&str> {
+        (**self).default_model()
+    }
+
+    async fn execute(
+        &self,
+        task: &Task,
+        execution: &Execution,
+    ) -> Result<ExecutionResult, ExecuteError> {
+        (**self).execute(task, execution).await
+    }
+
+    async fn verify_success(&self, task: &Task, result: &ExecutionResult) -> Verification {
+        (**self).verify_success(task, result).await
+    }
+
+    async fn verify_on_tab(
+        &self,
+        task: &Task,
+        result: &ExecutionResult,
+        tab: &VerificationTab,
+    ) -> Verification {
+        (**self).verify_on_tab(task, result, tab).await
     }
 }
 

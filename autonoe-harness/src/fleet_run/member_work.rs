@@ -73,8 +73,8 @@ impl MemberWork {
 
     /// Sets the clock; the machine's by default.
     #[must_use]
-    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
-        self.clock = clock;
+    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.clock = Arc::new(clock);
         self
     }
 
@@ -131,7 +131,7 @@ impl MemberWork {
         }
         let input = serde_json::to_value(&order.work).map_err(|error| wrong(error.to_string()))?;
         let run = RunSpec::new(run.id.clone(), run.job.clone(), input);
-        let outcome = work.carry_out(&run, desk).await;
+        let outcome = work.run(&run, desk).await;
         let stop = folder.stop_requested().ok().flatten();
         let is_left_for_later =
             matches!(outcome.ending, RunEnding::Cancelled { .. }) && stop.is_none();
@@ -184,7 +184,7 @@ impl MemberWork {
 
 #[async_trait]
 impl JobRunner for MemberWork {
-    async fn carry_out(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome {
+    async fn run(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome {
         let outcome = self.work(run, desk).await;
         outcome.unwrap_or_else(RunOutcome::failed)
     }

@@ -81,11 +81,11 @@ pub(super) type Workshop = Arc<dyn Fn(&Path) -> Executors + Send + Sync>;
 impl FleetRun {
     /// Makes the run of an order, whose members are runs on `engine`: usually a
     /// [`HarnessManager`](crate::HarnessManager) at the path of `home`.
-    pub fn new(home: FleetHome, order: FleetOrder, engine: Arc<dyn Engine>) -> Self {
+    pub fn new(home: FleetHome, order: FleetOrder, engine: impl Engine + 'static) -> Self {
         Self {
             home,
             order,
-            engine,
+            engine: Arc::new(engine),
             clock: Arc::new(SystemClock),
             observers: Vec::new(),
             alerts: None,
@@ -98,14 +98,14 @@ impl FleetRun {
     }
 
     /// Sets the clock; the machine's by default.
-    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
-        self.clock = clock;
+    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.clock = Arc::new(clock);
         self
     }
 
     /// Adds somebody who is told what happens.
-    pub fn observer(mut self, observer: Arc<dyn FleetObserver>) -> Self {
-        self.observers.push(observer);
+    pub fn observer(mut self, observer: impl FleetObserver + 'static) -> Self {
+        self.observers.push(Arc::new(observer));
         self
     }
 

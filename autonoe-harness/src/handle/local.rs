@@ -33,7 +33,7 @@ use crate::{Alert, HarnessId, HarnessStatus, HarnessView};
 ///
 /// #[async_trait::async_trait]
 /// impl JobRunner for Obedient {
-///     async fn carry_out(&self, _: &RunSpec, desk: &RunDesk) -> RunOutcome {
+///     async fn run(&self, _: &RunSpec, desk: &RunDesk) -> RunOutcome {
 ///         loop {
 ///             if let RunRequest::Say(message) = desk.control().next_request().await {
 ///                 let told = json!(message.text());
@@ -113,7 +113,7 @@ impl LocalHandle {
         let desk = RunDesk::new(control.clone(), move |at| {
             reported.view.send_modify(|view| view.at = at);
         });
-        let work = tokio::spawn(async move { runner.carry_out(&order, &desk).await });
+        let work = tokio::spawn(async move { runner.run(&order, &desk).await });
         let abort = work.abort_handle();
         let (told, noted, now) = (shared.clone(), notes.clone(), clock.clone());
         tokio::spawn(async move {

@@ -57,8 +57,8 @@ impl ProcessHandle {
 
     /// Sets the clock; the machine's by default.
     #[must_use]
-    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
-        self.clock = clock;
+    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.clock = Arc::new(clock);
         self
     }
 

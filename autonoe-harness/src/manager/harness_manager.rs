@@ -112,7 +112,7 @@ impl HarnessManager {
     ///
     /// #[async_trait::async_trait]
     /// impl JobRunner for Echo {
-    ///     async fn carry_out(&self, run: &RunSpec, _: &RunDesk) -> RunOutcome {
+    ///     async fn run(&self, run: &RunSpec, _: &RunDesk) -> RunOutcome {
     ///         RunOutcome::succeeded(run.input.clone())
     ///     }
     /// }
@@ -129,8 +129,8 @@ impl HarnessManager {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn in_process(root: impl Into<PathBuf>, runner: Arc<dyn JobRunner>) -> Self {
-        Self::of(root.into(), Workers::InProcess(runner))
+    pub fn in_process(root: impl Into<PathBuf>, runner: impl JobRunner + 'static) -> Self {
+        Self::of(root.into(), Workers::InProcess(Arc::new(runner)))
     }
 
     fn of(root: PathBuf, workers: Workers) -> Self {
@@ -149,8 +149,8 @@ impl HarnessManager {
 
     /// Sets the clock; the machine's by default.
     #[must_use]
-    pub fn clock(self, clock: Arc<dyn Clock>) -> Self {
-        self.with(|shared| shared.clock = clock)
+    pub fn clock(self, clock: impl Clock + 'static) -> Self {
+        self.with(|shared| shared.clock = Arc::new(clock))
     }
 
     /// Sets how often folders are looked at.

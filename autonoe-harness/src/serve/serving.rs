@@ -43,7 +43,7 @@ const LOOK: Duration = Duration::from_millis(20);
 ///
 /// #[async_trait::async_trait]
 /// impl JobRunner for Echo {
-///     async fn carry_out(&self, run: &RunSpec, _: &RunDesk) -> RunOutcome {
+///     async fn run(&self, run: &RunSpec, _: &RunDesk) -> RunOutcome {
 ///         RunOutcome::succeeded(run.input.clone())
 ///     }
 /// }
@@ -88,10 +88,10 @@ impl Serving {
     pub const STOP_PATIENCE: Duration = Duration::from_secs(30);
 
     /// Serves `folder` with what carries out its order.
-    pub fn new(folder: HarnessFolder, runner: Arc<dyn JobRunner>) -> Self {
+    pub fn new(folder: HarnessFolder, runner: impl JobRunner + 'static) -> Self {
         Self {
             folder,
-            runner,
+            runner: Arc::new(runner),
             clock: Arc::new(SystemClock),
             every: Self::EVERY,
             patience: Duration::from_secs(10),
@@ -102,8 +102,8 @@ impl Serving {
 
     /// Sets the clock; the machine's by default.
     #[must_use]
-    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
-        self.clock = clock;
+    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.clock = Arc::new(clock);
         self
     }
 
@@ -258,7 +258,7 @@ enum Woken {
 /// Starts the run; dropping what it returns ends it.
 fn start(runner: Arc<dyn JobRunner>, order: RunSpec, desk: RunDesk) -> JoinSet<RunOutcome> {
     let mut work = JoinSet::new();
-    work.spawn(async move { runner.carry_out(&order, &desk).await });
+    work.spawn(async move { runner.run(&order, &desk).await });
     work
 }
 

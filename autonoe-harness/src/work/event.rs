@@ -1,5 +1,7 @@
 //! What happens in a task loop.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use autonoe_core::{CostTotal, Failure, RunId, TokenUsage};
 use jiff::Timestamp;
@@ -35,6 +37,28 @@ pub trait WorkObserver: Send + Sync {
     /// It cannot be read. Then nothing begins.
     async fn so_far(&self) -> Result<WorkSoFar, Failure> {
         Ok(WorkSoFar::default())
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl<O: WorkObserver + ?Sized> WorkObserver for Arc<O> {
+    async fn note(&self, event: &WorkEvent) -> Result<(), Failure> {
+        (**self).note(event).await
+    }
+
+    async fn so_far(&self) -> Result<WorkSoFar, Failure> {
+        (**self).so_far().await
+    }
+}
+
+#[async_trait]
+impl<F> WorkObserver for F
+where
+    F: Fn(&WorkEvent) -> Result<(), Failure> + Send + Sync,
+{
+    async fn note(&self, event: &WorkEvent) -> Result<(), Failure> {
+        self(event)
     }
 }
 
@@ -238,4 +262,30 @@ pub enum WorkEvent {
 
 fn is_nothing(spending: &Spending) -> bool {
     *spending == Spending::default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_closure_takes_note_and_may_fail() {
+        let at = Timestamp::UNIX_EPOCH;
+        let opened = WorkEvent::Opened {
+            run: RunId::new("member"),
+            at,
+        };
+        let began = WorkEvent::Began {
+            task: "login".parse().expect("a name"),
+            at,
+        };
+        let only_opened: Arc<dyn WorkObserver> = Arc::new(|event: &WorkEvent| match event {
+            WorkEvent::Opened { .. } => Ok(()),
+            _ => Err(Failure::permanent("full", "there is no room")),
+        });
+
+        assert_eq!(only_opened.note(&opened).await, Ok(()));
+        let refused = only_opened.note(&began).await;
+        assert_eq!(refused.expect_err("there is no room").code, "full");
+    }
 }

@@ -61,7 +61,7 @@ pub(super) type Workshop = Arc<dyn Fn(&Path) -> Executors + Send + Sync>;
 /// let order = WorkOrder::new([Task::new("T-1", "Add a login page.")?], Isolation::Shared);
 /// let run = RunSpec::new(RunId::new("one"), "work", serde_json::to_value(&order)?);
 ///
-/// let outcome = work.carry_out(&run, &RunDesk::new(RunControl::new(), |_| {})).await;
+/// let outcome = work.run(&run, &RunDesk::new(RunControl::new(), |_| {})).await;
 ///
 /// assert!(outcome.is_success());
 /// assert_eq!(outcome.output["output"], "Done.");
@@ -99,15 +99,16 @@ impl TaskLoop {
 
     /// Sets the clock; the machine's by default.
     #[must_use]
-    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
-        self.clock = clock;
+    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.clock = Arc::new(clock);
         self
     }
 
     /// Says who takes note of what happens in the one run that this loop carries out. One that
     /// remembers another run is refused: it would take the tasks of that for those of this.
     #[must_use]
-    pub fn observed_by(self, observer: Arc<dyn WorkObserver>) -> Self {
+    pub fn observed_by(self, observer: impl WorkObserver + 'static) -> Self {
+        let observer: Arc<dyn WorkObserver> = Arc::new(observer);
         self.observed_by_each(move |_| Ok(observer.clone()))
     }
 
@@ -222,7 +223,7 @@ enum End {
 
 #[async_trait]
 impl JobRunner for TaskLoop {
-    async fn carry_out(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome {
+    async fn run(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome {
         let wrong = |message: String| Failure::permanent("work_order", message);
         let order: WorkOrder = match serde_json::from_value(run.input.clone()) {
             Ok(order) => order,

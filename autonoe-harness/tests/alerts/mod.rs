@@ -153,7 +153,7 @@ struct Alarming(AlertManager);
 
 #[async_trait]
 impl JobRunner for Alarming {
-    async fn carry_out(&self, _: &RunSpec, desk: &RunDesk) -> RunOutcome {
+    async fn run(&self, _: &RunSpec, desk: &RunDesk) -> RunOutcome {
         let raised = self.0.alert(alert("runaway", Severity::Critical)).await;
         raised.expect("it is kept");
         desk.control().cancelled().await;

@@ -205,7 +205,7 @@ struct Nobody;
 
 #[async_trait]
 impl JobRunner for Nobody {
-    async fn carry_out(&self, _: &RunSpec, desk: &RunDesk) -> RunOutcome {
+    async fn run(&self, _: &RunSpec, desk: &RunDesk) -> RunOutcome {
         desk.control().cancelled().await;
         RunOutcome::cancelled("")
     }

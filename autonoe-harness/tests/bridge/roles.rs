@@ -103,7 +103,7 @@ struct Echo;
 
 #[async_trait]
 impl JobRunner for Echo {
-    async fn carry_out(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome {
+    async fn run(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome {
         match run.job.as_str() {
             "hold" => {
                 desk.control().cancelled().await;

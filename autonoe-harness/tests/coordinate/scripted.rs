@@ -101,7 +101,7 @@ impl Drop for AtWork<'_> {
 
 #[async_trait]
 impl JobRunner for Stage {
-    async fn carry_out(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome {
+    async fn run(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome {
         let job = MemberJob::of(run).expect("a member's job");
         let act: Act = serde_json::from_value(job.work.clone()).expect("an act");
         self.begin(&job);

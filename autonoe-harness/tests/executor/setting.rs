@@ -28,7 +28,7 @@ impl Stage {
         let folder = tempfile::tempdir().expect("a folder");
         let executor = AgentExecutor::new("codex", agents.clone(), folder.path())
             .clock(Arc::new(VirtualClock::new()))
-            .sessions(|builder| builder.bash_security(Arc::new(|_: &str| Verdict::Allow)));
+            .sessions(|builder| builder.bash_security(|_: &str| Verdict::Allow));
         Self {
             agents,
             executor,

@@ -134,7 +134,7 @@ pub(crate) fn workshop(
     move |folder| {
         let executor = AgentExecutor::new("agent", agents.clone(), folder)
             .commands(commands())
-            .sessions(|builder| builder.bash_security(Arc::new(|_: &str| Verdict::Allow)));
+            .sessions(|builder| builder.bash_security(|_: &str| Verdict::Allow));
         Executors::default().with(Arc::new(executor))
     }
 }

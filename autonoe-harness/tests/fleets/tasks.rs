@@ -115,7 +115,7 @@ async fn a_state_that_is_behind_the_journal_catches_up_and_nothing_is_told_twice
 
     let desk = RunDesk::new(RunControl::new(), |_| {});
     let order = folder.order().expect("an order");
-    let outcome = project.member_work(&agents).carry_out(&order, &desk).await;
+    let outcome = project.member_work(&agents).run(&order, &desk).await;
 
     assert!(!outcome.is_success());
     assert_eq!(project.turns(), ["project a"]);

@@ -19,7 +19,7 @@ struct Tasks(Vec<AgentExecutor>);
 
 #[async_trait]
 impl JobRunner for Tasks {
-    async fn carry_out(&self, _: &RunSpec, desk: &RunDesk) -> RunOutcome {
+    async fn run(&self, _: &RunSpec, desk: &RunDesk) -> RunOutcome {
         for (number, executor) in (1..).zip(&self.0) {
             let task = Task::new(&format!("T-{number}"), "Do it.").expect("an id");
             let mut execution = Execution::default();

@@ -53,9 +53,9 @@ pub(crate) struct Jobs;
 
 #[async_trait]
 impl JobRunner for Jobs {
-    async fn carry_out(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome {
+    async fn run(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome {
         match run.job.as_str() {
-            HANDLE_JOB => HandleJob.carry_out(run, desk).await,
+            HANDLE_JOB => HandleJob.run(run, desk).await,
             "turns" => turns(run, desk).await,
             "careless" => careless(run, desk).await,
             "tree" => tree(run, desk).await,

@@ -221,7 +221,7 @@ struct Panics;
 
 #[async_trait]
 impl JobRunner for Panics {
-    async fn carry_out(&self, _: &RunSpec, desk: &RunDesk) -> RunOutcome {
+    async fn run(&self, _: &RunSpec, desk: &RunDesk) -> RunOutcome {
         desk.control().cancelled().await;
         panic!("as it must");
     }

@@ -30,7 +30,7 @@ struct Spender(Option<u64>, Then);
 
 #[async_trait]
 impl JobRunner for Spender {
-    async fn carry_out(&self, _: &RunSpec, desk: &RunDesk) -> RunOutcome {
+    async fn run(&self, _: &RunSpec, desk: &RunDesk) -> RunOutcome {
         if let Some(cents) = self.0 {
             let mut at = RunProgress::of(0.5);
             at.spent.cost = CostTotal::known(CostUsd::from_cents(cents));
@@ -155,7 +155,7 @@ struct Boaster(f64);
 
 #[async_trait]
 impl JobRunner for Boaster {
-    async fn carry_out(&self, _: &RunSpec, desk: &RunDesk) -> RunOutcome {
+    async fn run(&self, _: &RunSpec, desk: &RunDesk) -> RunOutcome {
         let mut at = RunProgress::of(0.0);
         at.progress = self.0;
         desk.report(at);

@@ -95,7 +95,7 @@ impl Place {
             .commands(self.commands())
             .sessions(|builder| {
                 builder
-                    .bash_security(Arc::new(|_: &str| Verdict::Allow))
+                    .bash_security(|_: &str| Verdict::Allow)
                     .tool_server(Arc::new(HttpToolServer::new()))
                     .sandbox(Sandbox::Off)
                     // What these agents do is scripted.

@@ -87,7 +87,7 @@ async fn run(executor: &Arc<Judged>, order: &WorkOrder) -> (RunOutcome, WorkSoFa
     let input = serde_json::to_value(order).expect("it serialises");
     let run = RunSpec::new(RunId::new("member"), "work", input);
     let outcome = work
-        .carry_out(&run, &RunDesk::new(RunControl::new(), |_| {}))
+        .run(&run, &RunDesk::new(RunControl::new(), |_| {}))
         .await;
     (outcome, recorder.events().into_iter().collect())
 }

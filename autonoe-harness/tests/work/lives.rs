@@ -269,7 +269,7 @@ impl Lives {
         let desk = RunDesk::new(control, move |progress| {
             reports.lock().expect("a lock").push(progress);
         });
-        work.carry_out(&run, &desk).await
+        work.run(&run, &desk).await
     }
 
     /// Serves the run, and loses its process at each of `kills`, until it has an outcome.

@@ -213,7 +213,7 @@ proptest! {
                 tokio::time::sleep(Duration::from_secs(at)).await;
                 control.cancel();
             };
-            let carried_out = work.carry_out(&run, &desk);
+            let carried_out = work.run(&run, &desk);
             tokio::pin!(carried_out);
             let together = async { tokio::join!(speaking, cancelling) };
             tokio::pin!(together);

@@ -103,7 +103,7 @@ impl Stage {
             .map(|(name, turns)| {
                 AgentExecutor::new(name, turns.clone(), folder.path())
                     .clock(clock.clone())
-                    .sessions(|builder| builder.bash_security(Arc::new(|_: &str| Verdict::Allow)))
+                    .sessions(|builder| builder.bash_security(|_: &str| Verdict::Allow))
             })
             .collect();
         let recorder = Arc::new(Recorder::default());
@@ -139,7 +139,7 @@ impl Stage {
         let desk = RunDesk::new(self.control.clone(), move |progress| {
             reports.lock().expect("a lock").push(progress);
         });
-        self.work.carry_out(&run, &desk).await
+        self.work.run(&run, &desk).await
     }
 
     pub(crate) fn events(&self) -> Vec<WorkEvent> {

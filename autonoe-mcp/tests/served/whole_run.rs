@@ -103,7 +103,7 @@ fn runner(
         .agents(Arc::new(agents))
         .repository(repository.clone())
         .instructions(Arc::new(FixedInstructions::new(texts)))
-        .bash_security(Arc::new(|_: &str| Verdict::Allow))
+        .bash_security(|_: &str| Verdict::Allow)
         .tool_server(Arc::new(server))
         .max_retries(0)
         .build()

@@ -66,14 +66,14 @@ impl ModelAgentOptions {
     pub const MAX_ROUNDS: u32 = 50;
 
     /// Makes agents on `model` of `provider`, without tools of their own.
-    pub fn new(provider: Arc<dyn Provider>, model: impl Into<String>) -> Self {
+    pub fn new(provider: impl Provider + 'static, model: impl Into<String>) -> Self {
         let ids: Arc<dyn IdSource> = match RandomIds::new() {
             Ok(random) => Arc::new(random),
             // Nothing secret hangs on them.
             Err(_) => Arc::new(SeededIds::new(u64::from(std::process::id()))),
         };
         Self {
-            provider,
+            provider: Arc::new(provider),
             model: model.into(),
             built_in: None,
             tools: Vec::new(),

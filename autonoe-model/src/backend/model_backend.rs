@@ -143,6 +143,9 @@ impl ModelBackend {
         }
         let keys = KeyPlaces::of(&*self.provider);
         let tools = self.built_in(context, &keys)?;
+        if self.model.trim().is_empty() {
+            return Err(senseless("model is blank; name one"));
+        }
         if self.max_rounds == 0 {
             return Err(senseless("maxRounds of 0 leaves no answer"));
         }

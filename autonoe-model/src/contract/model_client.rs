@@ -1,6 +1,7 @@
 //! How a model is called.
 
 use std::fmt;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use schemars::JsonSchema;
@@ -67,6 +68,22 @@ pub trait ModelClient: Send + Sync {
     /// The model did not answer, or its answer is incomplete.
     async fn invoke(&self, request: &ModelRequest) -> Result<ModelReply, ModelError> {
         collect(self.stream(request)).await
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl<M: ModelClient + ?Sized> ModelClient for Arc<M> {
+    fn identity(&self) -> &ModelIdentity {
+        (**self).identity()
+    }
+
+    fn stream(&self, request: &ModelRequest) -> ModelStream {
+        (**self).stream(request)
+    }
+
+    async fn invoke(&self, request: &ModelRequest) -> Result<ModelReply, ModelError> {
+        (**self).invoke(request).await
     }
 }
 

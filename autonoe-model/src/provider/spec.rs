@@ -86,6 +86,17 @@ pub trait Provider: Send + Sync {
     fn model(&self, name: &str) -> Result<Arc<dyn ModelClient>, ModelError>;
 }
 
+#[deny(clippy::missing_trait_methods)]
+impl<P: Provider + ?Sized> Provider for Arc<P> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn model(&self, name: &str) -> Result<Arc<dyn ModelClient>, ModelError> {
+        (**self).model(name)
+    }
+}
+
 impl fmt::Debug for dyn Provider {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "provider {}", self.name())

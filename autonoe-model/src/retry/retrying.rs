@@ -39,14 +39,14 @@ pub struct Retrying {
 
 impl Retrying {
     /// Asks `model` again as `policy` says.
-    pub fn new(model: Arc<dyn ModelClient>, policy: RetryPolicy) -> Self {
+    pub fn new(model: impl ModelClient + 'static, policy: RetryPolicy) -> Self {
         let ids: Arc<dyn IdSource> = match RandomIds::new() {
             Ok(random) => Arc::new(random),
             // Nothing secret hangs on it: many callers should not come back together.
             Err(_) => Arc::new(SeededIds::new(u64::from(std::process::id()))),
         };
         Self {
-            model,
+            model: Arc::new(model),
             policy,
             clock: Arc::new(SystemClock),
             ids,
@@ -55,15 +55,15 @@ impl Retrying {
 
     /// Waits by another clock.
     #[must_use]
-    pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
-        self.clock = clock;
+    pub fn with_clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.clock = Arc::new(clock);
         self
     }
 
     /// Draws the jitter from `ids`.
     #[must_use]
-    pub fn with_ids(mut self, ids: Arc<dyn IdSource>) -> Self {
-        self.ids = ids;
+    pub fn with_ids(mut self, ids: impl IdSource + 'static) -> Self {
+        self.ids = Arc::new(ids);
         self
     }
 

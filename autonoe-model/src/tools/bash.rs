@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_core::{ToolContext, ToolDefinition, ToolError, ToolErrorCode, ToolOutput, TypedTool};
+use autonoe_core::{ToolContext, ToolDescription, ToolError, ToolErrorCode, ToolOutput, TypedTool};
 use autonoe_process::{Exit, Ladder, Process, Started};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -81,7 +81,7 @@ impl Bash {
 impl TypedTool for Bash {
     type Input = BashInput;
 
-    fn describe(&self) -> ToolDefinition {
+    fn describe(&self) -> ToolDescription {
         let description = format!(
             "Runs a command in Bash and gives back its output and its exit code. Each command \
              starts in the root of the workspace; a `cd` does not last. {} It may take {} \
@@ -93,7 +93,7 @@ impl TypedTool for Bash {
             self.limits.longest_command_time.as_millis(),
             self.limits.output_bytes
         );
-        ToolDefinition::of::<BashInput>(Self::NAME, description)
+        ToolDescription::new(Self::NAME, description)
     }
 
     async fn run(&self, input: BashInput, context: &ToolContext) -> Result<ToolOutput, ToolError> {

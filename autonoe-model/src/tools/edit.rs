@@ -4,7 +4,7 @@ use std::io::Read;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use autonoe_core::{ToolContext, ToolDefinition, ToolError, ToolErrorCode, ToolOutput, TypedTool};
+use autonoe_core::{ToolContext, ToolDescription, ToolError, ToolErrorCode, ToolOutput, TypedTool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
@@ -96,11 +96,11 @@ impl Edit {
 impl TypedTool for Edit {
     type Input = EditInput;
 
-    fn describe(&self) -> ToolDefinition {
+    fn describe(&self) -> ToolDescription {
         let description = "Replaces old_string by new_string in a file of the workspace. \
                            old_string must be in the file exactly as given, and once, unless \
                            replace_all is set. Read the file first.";
-        ToolDefinition::of::<EditInput>(Self::NAME, description)
+        ToolDescription::new(Self::NAME, description)
     }
 
     async fn run(&self, input: EditInput, context: &ToolContext) -> Result<ToolOutput, ToolError> {

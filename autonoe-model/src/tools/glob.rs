@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use autonoe_core::{ToolContext, ToolDefinition, ToolError, ToolOutput, TypedTool};
+use autonoe_core::{ToolContext, ToolDescription, ToolError, ToolOutput, TypedTool};
 use globset::{GlobBuilder, GlobMatcher};
 use rustix::fs::{AtFlags, Stat, statat};
 use schemars::JsonSchema;
@@ -160,13 +160,13 @@ impl Pattern {
 impl TypedTool for Glob {
     type Input = GlobInput;
 
-    fn describe(&self) -> ToolDefinition {
+    fn describe(&self) -> ToolDescription {
         let description = format!(
             "Finds files of the workspace by their names, for example with `**/*.rs`. Lists up \
              to {} paths from its root, the newest first. What git ignores is left out.",
             self.limits.results
         );
-        ToolDefinition::of::<GlobInput>(Self::NAME, description).read_only()
+        ToolDescription::new(Self::NAME, description).read_only()
     }
 
     async fn run(&self, input: GlobInput, context: &ToolContext) -> Result<ToolOutput, ToolError> {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use autonoe_core::{ToolContext, ToolDefinition, ToolError, ToolOutput, TypedTool};
+use autonoe_core::{ToolContext, ToolDescription, ToolError, ToolOutput, TypedTool};
 use grep_matcher::LineTerminator;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, MmapChoice, Searcher, SearcherBuilder};
@@ -188,7 +188,7 @@ fn searcher(input: &GrepInput) -> Searcher {
 impl TypedTool for Grep {
     type Input = GrepInput;
 
-    fn describe(&self) -> ToolDefinition {
+    fn describe(&self) -> ToolDescription {
         let description = format!(
             "Searches in the files of the workspace with a regular expression, as ripgrep does. \
              Lists files that match; with output_mode `content` the lines, with `count` how many \
@@ -196,7 +196,7 @@ impl TypedTool for Grep {
              and binary files are left out.",
             self.limits.results
         );
-        ToolDefinition::of::<GrepInput>(Self::NAME, description).read_only()
+        ToolDescription::new(Self::NAME, description).read_only()
     }
 
     async fn run(&self, input: GrepInput, context: &ToolContext) -> Result<ToolOutput, ToolError> {

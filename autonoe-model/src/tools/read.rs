@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use autonoe_core::{
-    Attachment, ToolContext, ToolDefinition, ToolError, ToolErrorCode, ToolOutput, TypedTool,
+    Attachment, ToolContext, ToolDescription, ToolError, ToolErrorCode, ToolOutput, TypedTool,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -143,14 +143,14 @@ fn too_long(shown: &str, limits: &ToolLimits) -> ToolError {
 impl TypedTool for Read {
     type Input = ReadInput;
 
-    fn describe(&self) -> ToolDefinition {
+    fn describe(&self) -> ToolDescription {
         let description = format!(
             "Reads a file of the workspace. Each line has its number and a tab before it. Reads \
              up to {} lines; use offset and limit for others. Lines of more than {} bytes are \
              cut. Images (PNG, JPEG, GIF, WebP) are attached. Use Glob to list directories.",
             self.limits.read_lines, self.limits.line_bytes
         );
-        ToolDefinition::of::<ReadInput>(Self::NAME, description).read_only()
+        ToolDescription::new(Self::NAME, description).read_only()
     }
 
     async fn run(&self, input: ReadInput, context: &ToolContext) -> Result<ToolOutput, ToolError> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use autonoe_core::{ToolContext, ToolDefinition, ToolError, ToolOutput, TypedTool};
+use autonoe_core::{ToolContext, ToolDescription, ToolError, ToolOutput, TypedTool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -59,11 +59,11 @@ impl Write {
 impl TypedTool for Write {
     type Input = WriteInput;
 
-    fn describe(&self) -> ToolDefinition {
+    fn describe(&self) -> ToolDescription {
         let description = "Writes a file of the workspace as a whole: a new one, with the \
                            directories it is in, or one that is there, whose content is then \
                            gone. Use Edit to change a part.";
-        ToolDefinition::of::<WriteInput>(Self::NAME, description)
+        ToolDescription::new(Self::NAME, description)
     }
 
     async fn run(&self, input: WriteInput, context: &ToolContext) -> Result<ToolOutput, ToolError> {

@@ -2,11 +2,13 @@
 
 use std::error::Error;
 
-use autonoe_security::{AllowCommands, Destructive, Mode, PolicyConfig, Profile};
+use autonoe_security::{
+    AllowCommands, Destructive, Mode, Policy, PolicyConfig, PolicyScope, Profile,
+};
 use serde_json::Value;
 
 /// Returns the policy of a case. Without a `project_dir` the project is in `/srv/project`.
-pub(crate) fn config(case: &Value) -> Result<PolicyConfig, Box<dyn Error>> {
+pub(crate) fn policy(case: &Value) -> Result<Policy, Box<dyn Error>> {
     let names = |value: &Value| -> Vec<String> {
         let list = value.as_array().into_iter().flatten();
         let names = list.chain(value.is_string().then_some(value));
@@ -26,18 +28,22 @@ pub(crate) fn config(case: &Value) -> Result<PolicyConfig, Box<dyn Error>> {
                 .collect::<Result<_, _>>()?,
         ),
     };
-    Ok(PolicyConfig {
+    let scope = PolicyScope {
         mode: match case["mode"].as_str() {
             None | Some("run") => Mode::Run,
             Some("sync") => Mode::Sync,
             Some(mode) => return Err(format!("there is no mode {mode:?}").into()),
         },
+        ..PolicyScope::new(case["project_dir"].as_str().unwrap_or("/srv/project"))
+    };
+    let config = PolicyConfig {
         profiles,
         allow_commands: AllowCommands::List(names(&case["allow_commands"]).into_iter().collect()),
         destructive: match case["allow_destructive"].as_bool() {
             Some(true) => Destructive::Allowed,
             _ => Destructive::Forbidden,
         },
-        ..PolicyConfig::new(case["project_dir"].as_str().unwrap_or("/srv/project"))
-    })
+        ..PolicyConfig::default()
+    };
+    Ok(Policy::new(scope, config)?)
 }

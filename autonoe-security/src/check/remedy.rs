@@ -46,15 +46,18 @@ fn add(name: &str, key: &str) -> Remedy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::{PolicyConfig, TieredCommands};
+    use crate::policy::{PolicyConfig, PolicyScope, TieredCommands};
 
     fn policy(mode: Mode, allow_commands: AllowCommands) -> Policy {
-        Policy::new(PolicyConfig {
+        let scope = PolicyScope {
             mode,
+            ..PolicyScope::new("/srv/shop")
+        };
+        let config = PolicyConfig {
             allow_commands,
-            ..PolicyConfig::new("/srv/shop")
-        })
-        .expect("a policy")
+            ..PolicyConfig::default()
+        };
+        Policy::new(scope, config).expect("a policy")
     }
 
     #[test]

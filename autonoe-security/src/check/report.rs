@@ -32,7 +32,7 @@ impl Finding {
     /// ```
     /// use autonoe_security::{BashValidator, Policy, PolicyConfig};
     ///
-    /// let validator = BashValidator::new(Policy::new(PolicyConfig::new("/srv/project"))?);
+    /// let validator = BashValidator::new(Policy::new("/srv/project", PolicyConfig::default())?);
     ///
     /// let found = validator.explain("env A=1 bash -c 'git push \"$x\"'");
     ///

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::Profile;
+use super::{Mode, Profile};
 
-/// What a policy is made of. Everything has a default: run mode, all profiles,
-/// no extensions, nothing destructive.
+/// What a policy is made of, beside the [run](super::PolicyScope) that it is for. Everything has a
+/// default: all profiles, no extensions, nothing destructive.
 ///
 /// ```
 /// use autonoe_security::{AllowCommands, Policy, PolicyConfig, Profile};
@@ -13,76 +13,30 @@ use super::Profile;
 /// let config = PolicyConfig {
 ///     profiles: Some([Profile::Rust].into()),
 ///     allow_commands: AllowCommands::List(["just".into()].into()),
-///     ..PolicyConfig::new("/srv/shop")
+///     ..PolicyConfig::default()
 /// };
 ///
-/// let policy = Policy::new(config)?;
+/// let policy = Policy::new("/srv/shop", config)?;
 /// println!("{policy}");
 /// # Ok::<(), autonoe_security::PolicyError>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(
     feature = "serde",
-    serde(rename_all = "camelCase", deny_unknown_fields)
+    serde(rename_all = "camelCase", default, deny_unknown_fields)
 )]
 pub struct PolicyConfig {
-    /// The directory of the project, as an absolute path.
-    pub project_dir: String,
-    /// A symlink to the project, as an absolute path. Paths through it count as paths of the project.
-    #[cfg_attr(feature = "serde", serde(default))]
-    pub project_link: Option<String>,
-    /// The home of the user, where credentials are; a relative path is ignored. Homes in `/home`,
-    /// `/Users` and `/root` are known without it.
-    #[cfg_attr(feature = "serde", serde(default))]
-    pub home: Option<String>,
-    /// What the commands are run for.
-    #[cfg_attr(feature = "serde", serde(default))]
-    pub mode: Mode,
     /// The languages whose commands are open; `None` opens all of them.
-    #[cfg_attr(feature = "serde", serde(default))]
     pub profiles: Option<BTreeSet<Profile>>,
     /// Commands that the user adds.
-    #[cfg_attr(feature = "serde", serde(default))]
     pub allow_commands: AllowCommands,
     /// Processes that the user lets `pkill` end, beside those of the profiles.
-    #[cfg_attr(feature = "serde", serde(default))]
     pub allow_pkill_targets: BTreeSet<String>,
     /// Whether run mode allows `rm`, `mv`, `git clean` and `git push --force`.
-    #[cfg_attr(feature = "serde", serde(default))]
     pub destructive: Destructive,
     /// Commands that the policy must judge as said, checked when it is made.
-    #[cfg_attr(feature = "serde", serde(default))]
     pub examples: Examples,
-}
-
-impl PolicyConfig {
-    /// Makes the default for the project in `project_dir`.
-    pub fn new(project_dir: impl Into<String>) -> Self {
-        Self {
-            project_dir: project_dir.into(),
-            project_link: None,
-            home: None,
-            mode: Mode::default(),
-            profiles: None,
-            allow_commands: AllowCommands::default(),
-            allow_pkill_targets: BTreeSet::new(),
-            destructive: Destructive::default(),
-            examples: Examples::default(),
-        }
-    }
-}
-
-/// What commands are run for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
-pub enum Mode {
-    /// Building: the whole toolchain of the active profiles.
-    #[default]
-    Run,
-    /// Verifying: tests, type checks, linters and builds only.
-    Sync,
 }
 
 /// Whether `rm`, `mv`, `git clean` and `git push --force` are allowed.

@@ -3,22 +3,25 @@
 mod config;
 mod error;
 mod profile;
+mod scope;
 
 use std::collections::BTreeSet;
 use std::fmt;
 
-pub use config::{AllowCommands, Destructive, Examples, Mode, PolicyConfig, TieredCommands};
+pub use config::{AllowCommands, Destructive, Examples, PolicyConfig, TieredCommands};
 pub use error::PolicyError;
 pub use profile::Profile;
+pub use scope::{Mode, PolicyScope, ScopeMismatch};
 
 use crate::check::{Known, Names, built_in_commands, may_hold_places, path};
 
 /// What may run, made ready to judge by.
 ///
-/// Two policies are equal when they are made of equal configurations. Its
-/// `Display` says in a few lines what is open.
+/// Two policies are equal when they are made for equal runs of equal
+/// configurations. Its `Display` says in a few lines what is open.
 #[derive(Clone)]
 pub struct Policy {
+    scope: PolicyScope,
     config: PolicyConfig,
     project: String,
     project_link: Option<String>,
@@ -32,14 +35,15 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Makes a policy of `config`, and checks the examples that it carries.
+    /// Makes a policy of `config` for the runs of `scope`, and checks the examples that it carries.
     ///
     /// # Errors
     ///
     /// The directory is not absolute, the name of a command or process is not
     /// one word, or the policy judges an example in another way than it says.
-    pub fn new(config: PolicyConfig) -> Result<Self, PolicyError> {
-        let paths = [Some(&config.project_dir), config.project_link.as_ref()];
+    pub fn new(scope: impl Into<PolicyScope>, config: PolicyConfig) -> Result<Self, PolicyError> {
+        let scope = scope.into();
+        let paths = [Some(&scope.project_dir), scope.project_link.as_ref()];
         if let Some(path) = paths
             .into_iter()
             .flatten()
@@ -51,7 +55,7 @@ impl Policy {
             Some(profiles) => profiles.clone(),
             None => Profile::ALL.into(),
         };
-        let extensions = config.allow_commands.in_mode(config.mode);
+        let extensions = config.allow_commands.in_mode(scope.mode);
         let mut pkill_targets = config.allow_pkill_targets.clone();
         for name in extensions.iter().chain(&pkill_targets) {
             if name.is_empty() || name.contains(|c: char| c.is_whitespace() || c.is_control()) {
@@ -61,14 +65,15 @@ impl Policy {
         let targets = active.iter().flat_map(|profile| profile.pkill_targets());
         pkill_targets.extend(targets.map(|target| (*target).to_owned()));
         let normal = |path: &str| path::normal(path).into_owned();
-        let project = normal(&config.project_dir);
-        let home = config.home.as_deref().filter(|home| home.starts_with('/'));
+        let project = normal(&scope.project_dir);
+        let home = scope.home.as_deref().filter(|home| home.starts_with('/'));
         let home = home.map(normal);
         let policy = Self {
             holds_credentials: may_hold_places(&project, home.as_deref()),
             project,
             home,
-            project_link: config.project_link.as_deref().map(normal),
+            project_link: scope.project_link.as_deref().map(normal),
+            scope,
             config,
             active,
             extensions,
@@ -102,9 +107,14 @@ impl Policy {
         &self.config
     }
 
+    /// Returns the run that it judges for.
+    pub fn scope(&self) -> &PolicyScope {
+        &self.scope
+    }
+
     /// Returns what the commands are run for.
     pub fn mode(&self) -> Mode {
-        self.config.mode
+        self.scope.mode
     }
 
     /// Tells whether the commands of `profile` are open.
@@ -160,7 +170,7 @@ impl Policy {
 
 impl PartialEq for Policy {
     fn eq(&self, other: &Self) -> bool {
-        self.config == other.config
+        self.scope == other.scope && self.config == other.config
     }
 }
 
@@ -168,21 +178,20 @@ impl Eq for Policy {}
 
 impl fmt::Debug for Policy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Policy").field(&self.config).finish()
+        f.debug_struct("Policy")
+            .field("scope", &self.scope)
+            .field("config", &self.config)
+            .finish()
     }
 }
 
 impl fmt::Display for Policy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mode = match self.mode() {
-            Mode::Run => "run",
-            Mode::Sync => "sync",
-        };
         writeln!(f, "project: {}", self.project)?;
         if let Some(link) = &self.project_link {
             writeln!(f, "link to the project: {link}")?;
         }
-        writeln!(f, "mode: {mode}")?;
+        writeln!(f, "mode: {}", self.mode())?;
         writeln!(
             f,
             "profiles: {}",

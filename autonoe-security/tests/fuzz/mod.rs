@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use autonoe_security::syntax::parse;
 use autonoe_security::{
-    AllowCommands, BashSecurity, BashValidator, Destructive, Mode, Policy, PolicyConfig, Verdict,
+    AllowCommands, BashSecurity, BashValidator, Destructive, Mode, Policy, PolicyConfig,
+    PolicyScope, Verdict,
 };
 
 use crate::common::corpus;
@@ -23,14 +24,18 @@ const SLOW: Duration = Duration::from_millis(2);
 
 fn validators() -> Vec<BashValidator> {
     let extensions = ["bash", "sh", "xargs", "env", "curl", "nice"];
-    let configs = [Mode::Run, Mode::Sync].map(|mode| PolicyConfig {
-        mode,
-        destructive: Destructive::Allowed,
-        allow_commands: AllowCommands::List(extensions.map(str::to_owned).into()),
-        ..PolicyConfig::new("/srv/project")
+    let made = [Mode::Run, Mode::Sync].map(|mode| {
+        let scope = PolicyScope {
+            mode,
+            ..PolicyScope::new("/srv/project")
+        };
+        let config = PolicyConfig {
+            destructive: Destructive::Allowed,
+            allow_commands: AllowCommands::List(extensions.map(str::to_owned).into()),
+            ..PolicyConfig::default()
+        };
+        BashValidator::new(Policy::new(scope, config).expect("a good policy"))
     });
-    let made =
-        configs.map(|config| BashValidator::new(Policy::new(config).expect("a good policy")));
     made.into()
 }
 

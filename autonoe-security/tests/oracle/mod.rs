@@ -14,7 +14,7 @@ mod trace;
 use std::collections::BTreeMap;
 
 use autonoe_security::{
-    AllowCommands, BashSecurity, BashValidator, Destructive, Finding, Mode, Policy, PolicyConfig,
+    AllowCommands, BashSecurity, BashValidator, Destructive, Finding, Policy, PolicyConfig,
 };
 
 use crate::common::corpus;
@@ -32,12 +32,11 @@ const BATCH: usize = 500;
 
 fn validator() -> BashValidator {
     let config = PolicyConfig {
-        mode: Mode::Run,
         destructive: Destructive::Allowed,
         allow_commands: AllowCommands::default(),
-        ..PolicyConfig::new(jail::PROJECT)
+        ..PolicyConfig::default()
     };
-    BashValidator::new(Policy::new(config).expect("a good policy"))
+    BashValidator::new(Policy::new(jail::PROJECT, config).expect("a good policy"))
 }
 
 fn corpus() -> Vec<String> {

@@ -4,14 +4,14 @@ use std::fmt::Write;
 
 use autonoe_security::{BashSecurity, Rule};
 
-use crate::policy::support::{corpus, validator};
+use crate::policy::support::corpus;
 
 #[test]
 fn every_case_gets_the_verdict_that_its_rules_give() {
     let cases = corpus();
     let mut wrong = String::new();
     for case in &cases {
-        let verdict = validator(case.config.clone()).check(&case.command);
+        let verdict = case.validator().check(&case.command);
         if verdict.is_allowed() != case.allowed {
             let _ = writeln!(
                 wrong,
@@ -35,7 +35,7 @@ fn every_case_gets_the_verdict_that_its_rules_give() {
 #[test]
 fn a_denial_names_a_rule_that_the_policy_has_and_a_place_in_the_command() {
     for case in corpus() {
-        let verdict = validator(case.config).check(&case.command);
+        let verdict = case.validator().check(&case.command);
         let Some(denial) = verdict.denial() else {
             continue;
         };
@@ -68,7 +68,7 @@ fn a_denial_names_a_rule_that_the_policy_has_and_a_place_in_the_command() {
 #[test]
 fn explaining_finds_a_denied_command_exactly_when_the_whole_is_denied() {
     for case in corpus() {
-        let explained = validator(case.config).explain(&case.command);
+        let explained = case.validator().explain(&case.command);
 
         let all_allowed = explained
             .commands

@@ -1,8 +1,8 @@
 //! What denials say: fixed sentences, and lines that teach.
 
-use autonoe_security::{BashSecurity, Layer, Mode, PolicyConfig, Profile, Verdict};
+use autonoe_security::{BashSecurity, Layer, PolicyConfig, Profile, Verdict};
 
-use crate::policy::support::{PROJECT, destructive, run, sync, validator};
+use crate::policy::support::{destructive, run, sync, validator};
 
 fn line(verdict: &Verdict) -> String {
     verdict.denial().expect("it is denied").to_string()
@@ -98,10 +98,7 @@ fn the_place_is_that_of_the_command_wherever_it_stands() {
 
 #[test]
 fn explaining_shows_every_command_also_when_all_are_allowed() {
-    let validator = validator(PolicyConfig {
-        mode: Mode::Run,
-        ..PolicyConfig::new(PROJECT)
-    });
+    let validator = validator(PolicyConfig::default());
 
     let explained =
         validator.explain("A=1; for f in a b; do wc -l \"$f\"; done | sort && echo \"$(date)\"");
@@ -159,7 +156,7 @@ fn advice_fits_the_command() {
 fn a_denial_has_an_alternative_for_the_agent_and_a_remedy_for_the_operator() {
     let rust = PolicyConfig {
         profiles: Some([Profile::Rust].into()),
-        ..PolicyConfig::new(PROJECT)
+        ..PolicyConfig::default()
     };
     for (verdict, instead, remedy) in [
         (

@@ -2,10 +2,10 @@
 
 use autonoe_security::{BashSecurity, Denial, Explanation, Finding, Layer, PolicyConfig, Verdict};
 
-use crate::policy::support::{PROJECT, corpus, validator};
+use crate::policy::support::{corpus, validator};
 
 fn explain(command: &str) -> Explanation {
-    validator(PolicyConfig::new(PROJECT)).explain(command)
+    validator(PolicyConfig::default()).explain(command)
 }
 
 /// Writes the words of a finding and of the commands that it starts; `?` is an unknown word.
@@ -91,7 +91,7 @@ fn commands_that_start_each_other_are_followed_to_a_depth() {
 #[test]
 fn places_of_inner_commands_lie_in_the_text() {
     for case in corpus() {
-        for finding in validator(case.config).explain(&case.command).commands {
+        for finding in case.validator().explain(&case.command).commands {
             for inner in &finding.inner {
                 let place = case.command.get(inner.span.clone());
                 assert!(place.is_some_and(|it| !it.is_empty()), "{}", case.id);

@@ -2,7 +2,7 @@
 
 use autonoe_security::BashSecurity;
 
-use crate::policy::support::{corpus, validator};
+use crate::policy::support::corpus;
 
 /// Judges the case of the corpus with this id, which must be this command.
 fn is_allowed(id: &str, command: &str) -> bool {
@@ -11,7 +11,7 @@ fn is_allowed(id: &str, command: &str) -> bool {
         .find(|case| case.id == id)
         .expect("it is in the corpus");
     assert_eq!(case.command, command);
-    validator(case.config).check(&case.command).is_allowed()
+    case.validator().check(&case.command).is_allowed()
 }
 
 macro_rules! cases {

@@ -2,19 +2,19 @@
 
 use autonoe_security::{
     AllowCommands, BashSecurity, BashValidator, Examples, Mode, Policy, PolicyConfig, PolicyError,
-    TieredCommands,
+    PolicyScope, TieredCommands,
 };
 
-use crate::policy::support::{PROJECT, validator};
+use crate::policy::support::{PROJECT, validator, validator_in};
 
 #[test]
 fn a_policy_prints_what_is_open() {
-    let policy = Policy::new(PolicyConfig {
+    let config = PolicyConfig {
         profiles: Some([autonoe_security::Profile::Rust].into()),
         allow_commands: AllowCommands::List(["just".to_owned()].into()),
-        ..PolicyConfig::new("/srv/project/")
-    })
-    .expect("a good policy");
+        ..PolicyConfig::default()
+    };
+    let policy = Policy::new("/srv/project/", config).expect("a good policy");
 
     assert_eq!(
         policy.to_string(),
@@ -24,13 +24,13 @@ fn a_policy_prints_what_is_open() {
 }
 
 #[test]
-fn policies_of_equal_configurations_are_equal() {
+fn policies_of_equal_runs_and_configurations_are_equal() {
     let make = |mode| {
-        Policy::new(PolicyConfig {
+        let scope = PolicyScope {
             mode,
-            ..PolicyConfig::new(PROJECT)
-        })
-        .expect("a good policy")
+            ..PolicyScope::new(PROJECT)
+        };
+        Policy::new(scope, PolicyConfig::default()).expect("a good policy")
     };
 
     assert_eq!(make(Mode::Run), make(Mode::Run));
@@ -46,11 +46,10 @@ fn tiers_open_commands_in_their_modes() {
     };
     let allowed = |mode, command: &str| {
         let config = PolicyConfig {
-            mode,
             allow_commands: AllowCommands::Tiered(tiers.clone()),
-            ..PolicyConfig::new(PROJECT)
+            ..PolicyConfig::default()
         };
-        validator(config).check(command).is_allowed()
+        validator_in(mode, config).check(command).is_allowed()
     };
 
     assert!(allowed(Mode::Run, "jo a=1") && allowed(Mode::Sync, "jo a=1"));
@@ -62,13 +61,14 @@ fn tiers_open_commands_in_their_modes() {
 fn examples_are_checked_when_the_policy_is_made() {
     let with = |allow: &[&str], deny: &[&str]| {
         let texts = |all: &[&str]| all.iter().map(|text| (*text).to_owned()).collect();
-        Policy::new(PolicyConfig {
+        let config = PolicyConfig {
             examples: Examples {
                 allow: texts(allow),
                 deny: texts(deny),
             },
-            ..PolicyConfig::new(PROJECT)
-        })
+            ..PolicyConfig::default()
+        };
+        Policy::new(PROJECT, config)
     };
 
     assert!(with(&["npm test"], &["curl x"]).is_ok());
@@ -86,15 +86,15 @@ fn examples_are_checked_when_the_policy_is_made() {
 
 #[test]
 fn what_cannot_be_meant_is_an_error() {
-    let relative = Policy::new(PolicyConfig::new("project"));
+    let relative = Policy::new("project", PolicyConfig::default());
     assert!(matches!(relative, Err(PolicyError::RelativeProject(_))));
     for name in ["", "docker ps", "a\nb"] {
         let config = PolicyConfig {
             allow_commands: AllowCommands::List([name.to_owned()].into()),
-            ..PolicyConfig::new(PROJECT)
+            ..PolicyConfig::default()
         };
         assert_eq!(
-            Policy::new(config),
+            Policy::new(PROJECT, config),
             Err(PolicyError::NotAWord(name.to_owned()))
         );
     }
@@ -103,7 +103,7 @@ fn what_cannot_be_meant_is_an_error() {
 #[test]
 fn a_validator_is_shared_between_threads_and_cheap_to_clone() {
     fn is_shared<T: Send + Sync + Clone>(_: &T) {}
-    let validator: BashValidator = validator(PolicyConfig::new(PROJECT));
+    let validator: BashValidator = validator(PolicyConfig::default());
 
     is_shared(&validator);
     let other = validator.clone();
@@ -116,7 +116,6 @@ fn a_validator_is_shared_between_threads_and_cheap_to_clone() {
 #[test]
 fn a_policy_file_says_what_it_means() {
     let text = r#"{
-        "projectDir": "/srv/shop",
         "profiles": ["rust"],
         "allowCommands": {"base": ["just"]},
         "destructive": "allowed",
@@ -125,7 +124,13 @@ fn a_policy_file_says_what_it_means() {
 
     let config: PolicyConfig = serde_json::from_str(text).expect("it parses");
 
-    assert!(Policy::new(config).is_ok());
-    let misspelt = serde_json::from_str::<PolicyConfig>(r#"{"projectDir": "/a", "profile": []}"#);
-    assert!(misspelt.is_err(), "an unknown field is an error");
+    assert!(Policy::new("/srv/shop", config).is_ok());
+    for unknown in [
+        r#"{"profile": []}"#,
+        r#"{"mode": "run"}"#,
+        r#"{"projectDir": "/a"}"#,
+    ] {
+        let read = serde_json::from_str::<PolicyConfig>(unknown);
+        assert!(read.is_err(), "{unknown} has an unknown field");
+    }
 }

@@ -1,6 +1,6 @@
 //! The tables of the specification, row by row.
 
-use autonoe_security::{BashSecurity, Mode, PolicyConfig, Profile};
+use autonoe_security::{BashSecurity, Mode, PolicyConfig, PolicyScope, Profile};
 
 use crate::policy::support::{PROJECT, corpus, run, sync, validator};
 
@@ -11,7 +11,7 @@ fn the_cases_that_the_specification_names_are_judged_as_it_says() {
         .filter(|case| !case.spec.is_empty())
         .collect();
     for case in &named {
-        let verdict = validator(case.config.clone()).check(&case.command);
+        let verdict = case.validator().check(&case.command);
 
         assert_eq!(
             verdict.is_allowed(),
@@ -68,7 +68,7 @@ fn profiles_open_their_commands_as_the_table_says() {
     let opened = |profiles: Option<&[Profile]>, command: &str| {
         let config = PolicyConfig {
             profiles: profiles.map(|profiles| profiles.iter().copied().collect()),
-            ..PolicyConfig::new(PROJECT)
+            ..PolicyConfig::default()
         };
         validator(config).check(command).is_allowed()
     };
@@ -158,5 +158,5 @@ fn sync_writes_its_note_and_nothing_else() {
     assert!(sync("echo done >> .autonoe-note.md").is_allowed());
     assert!(!sync("echo done > notes.md").is_allowed());
     assert!(run("echo done > notes.md").is_allowed());
-    assert_eq!(PolicyConfig::new(PROJECT).mode, Mode::Run);
+    assert_eq!(PolicyScope::new(PROJECT).mode, Mode::Run);
 }

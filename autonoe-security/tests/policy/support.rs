@@ -1,8 +1,8 @@
 //! Policies for tests.
 
 use autonoe_security::{
-    AllowCommands, BashSecurity, BashValidator, Destructive, Mode, Policy, PolicyConfig, Profile,
-    Verdict,
+    AllowCommands, BashSecurity, BashValidator, Destructive, Mode, Policy, PolicyConfig,
+    PolicyScope, Profile, Verdict,
 };
 use serde_json::Value;
 
@@ -10,29 +10,34 @@ use crate::common::corpus;
 
 pub(crate) const PROJECT: &str = "/srv/project";
 
+/// A validator of a run in `PROJECT`.
 pub(crate) fn validator(config: PolicyConfig) -> BashValidator {
-    BashValidator::new(Policy::new(config).expect("a good policy"))
+    validator_in(Mode::Run, config)
+}
+
+pub(crate) fn validator_in(mode: Mode, config: PolicyConfig) -> BashValidator {
+    let scope = PolicyScope {
+        mode,
+        ..PolicyScope::new(PROJECT)
+    };
+    BashValidator::new(Policy::new(scope, config).expect("a good policy"))
 }
 
 /// Judges by the default policy: run mode, all profiles.
 pub(crate) fn run(command: &str) -> Verdict {
-    validator(PolicyConfig::new(PROJECT)).check(command)
+    validator(PolicyConfig::default()).check(command)
 }
 
 /// Judges in sync mode.
 pub(crate) fn sync(command: &str) -> Verdict {
-    let config = PolicyConfig {
-        mode: Mode::Sync,
-        ..PolicyConfig::new(PROJECT)
-    };
-    validator(config).check(command)
+    validator_in(Mode::Sync, PolicyConfig::default()).check(command)
 }
 
 /// Judges with `rm` and `mv` open.
 pub(crate) fn destructive(command: &str) -> Verdict {
     let config = PolicyConfig {
         destructive: Destructive::Allowed,
-        ..PolicyConfig::new(PROJECT)
+        ..PolicyConfig::default()
     };
     validator(config).check(command)
 }
@@ -40,11 +45,18 @@ pub(crate) fn destructive(command: &str) -> Verdict {
 /// One case of the corpus.
 pub(crate) struct Case {
     pub(crate) id: String,
-    pub(crate) config: PolicyConfig,
+    mode: Mode,
+    config: PolicyConfig,
     pub(crate) command: String,
     pub(crate) allowed: bool,
     pub(crate) rules: Vec<String>,
     pub(crate) spec: Vec<String>,
+}
+
+impl Case {
+    pub(crate) fn validator(&self) -> BashValidator {
+        validator_in(self.mode, self.config.clone())
+    }
 }
 
 /// Returns every case of the corpus.
@@ -63,11 +75,11 @@ fn case(value: &Value) -> Case {
         all.find(|profile| profile.name() == name)
             .expect("a profile")
     };
+    let mode = match value["mode"].as_str() {
+        Some("sync") => Mode::Sync,
+        _ => Mode::Run,
+    };
     let config = PolicyConfig {
-        mode: match value["mode"].as_str() {
-            Some("sync") => Mode::Sync,
-            _ => Mode::Run,
-        },
         profiles: match &value["profile"] {
             Value::Null => None,
             chosen => Some(texts(chosen).iter().map(profile).collect()),
@@ -77,11 +89,12 @@ fn case(value: &Value) -> Case {
             _ => Destructive::Forbidden,
         },
         allow_commands: AllowCommands::List(texts(&value["allow_commands"]).into_iter().collect()),
-        ..PolicyConfig::new(PROJECT)
+        ..PolicyConfig::default()
     };
     let text = |key: &str| value[key].as_str().expect("a text").to_owned();
     Case {
         id: text("id"),
+        mode,
         config,
         command: corpus::command(value),
         allowed: text("expect") == "allow",

@@ -1,10 +1,9 @@
 //! Symlinks can only turn an allowed command into a denied one.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use autonoe_security::{
-    BashSecurity, BashValidator, Destructive, Policy, PolicyConfig, ResolveSymlinks,
+    BashSecurity, BashValidator, Destructive, Policy, PolicyConfig, PolicyScope, ResolveSymlinks,
 };
 
 use crate::policy::support::{PROJECT, corpus, validator};
@@ -28,10 +27,9 @@ impl ResolveSymlinks for Links {
 fn with_links(links: &[(&'static str, &'static str)]) -> BashValidator {
     let config = PolicyConfig {
         destructive: Destructive::Allowed,
-        ..PolicyConfig::new(PROJECT)
+        ..PolicyConfig::default()
     };
-    BashValidator::new(Policy::new(config).expect("a good policy"))
-        .with_symlinks(Arc::new(Links(links.iter().copied().collect())))
+    validator(config).with_symlinks(Links(links.iter().copied().collect()))
 }
 
 #[test]
@@ -69,8 +67,7 @@ fn a_link_that_leads_outside_is_refused() {
 #[test]
 fn a_link_to_credentials_is_not_read() {
     let links = [("/srv/project/key", "/root/.ssh/id_rsa")];
-    let validator =
-        validator(PolicyConfig::new(PROJECT)).with_symlinks(Arc::new(Links(links.into())));
+    let validator = validator(PolicyConfig::default()).with_symlinks(Links(links.into()));
     for (command, is_allowed) in [
         ("cat key", false),
         ("cat < key", false),
@@ -123,7 +120,7 @@ fn no_link_allows_what_was_denied() {
         ("/srv/project/a", "/srv/project/b"),
     ];
     for case in corpus().into_iter().filter(|case| !case.allowed) {
-        let follows = validator(case.config).with_symlinks(Arc::new(Links(links.into())));
+        let follows = case.validator().with_symlinks(Links(links.into()));
 
         assert!(!follows.check(&case.command).is_allowed(), "{}", case.id);
     }
@@ -131,14 +128,17 @@ fn no_link_allows_what_was_denied() {
 
 /// Builds a validator of a project that was named by the link `/home/link`.
 fn with_project_link(target: &'static str) -> BashValidator {
-    let config = PolicyConfig {
+    let scope = PolicyScope {
         project_link: Some("/home/link".into()),
+        ..PolicyScope::new(PROJECT)
+    };
+    let config = PolicyConfig {
         destructive: Destructive::Allowed,
-        ..PolicyConfig::new(PROJECT)
+        ..PolicyConfig::default()
     };
     let links = [("/home/link", target), ("/srv/project/out", "/etc")];
-    BashValidator::new(Policy::new(config).expect("a good policy"))
-        .with_symlinks(Arc::new(Links(links.into())))
+    BashValidator::new(Policy::new(scope, config).expect("a good policy"))
+        .with_symlinks(Links(links.into()))
 }
 
 #[test]

@@ -1,18 +1,17 @@
 //! A member of a fleet works in a worktree in `.harness`, and the rest of that folder is protected.
 
-use autonoe_security::{BashSecurity, Destructive, PolicyConfig};
-
-use crate::policy::support::validator;
+use autonoe_security::{BashSecurity, BashValidator, Destructive, Policy, PolicyConfig};
 
 const WORKTREE: &str = "/srv/shop/.harness/worktrees/login/one";
 
 fn is_allowed(command: &str) -> bool {
     let config = PolicyConfig {
         destructive: Destructive::Allowed,
-        ..PolicyConfig::new(WORKTREE)
+        ..PolicyConfig::default()
     };
     let command = command.replace("HERE", WORKTREE);
-    validator(config).check(&command).is_allowed()
+    let policy = Policy::new(WORKTREE, config).expect("a good policy");
+    BashValidator::new(policy).check(&command).is_allowed()
 }
 
 #[test]

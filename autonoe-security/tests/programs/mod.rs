@@ -221,7 +221,7 @@ const AWK_TOKENS: &[&str] = &[
 ];
 
 fn validator() -> BashValidator {
-    BashValidator::new(Policy::new(PolicyConfig::new("/srv/project")).expect("a good policy"))
+    BashValidator::new(Policy::new("/srv/project", PolicyConfig::default()).expect("a good policy"))
 }
 
 fn quoted(text: &str) -> String {

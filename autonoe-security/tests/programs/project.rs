@@ -51,8 +51,8 @@ impl Project {
 
     pub(super) fn validator(&self) -> BashValidator {
         let root = self.root.path().join("project");
-        let config = PolicyConfig::new(root.to_str().expect("a text"));
-        BashValidator::new(Policy::new(config).expect("a good policy"))
+        let policy = Policy::new(root.to_str().expect("a text"), PolicyConfig::default());
+        BashValidator::new(policy.expect("a good policy"))
     }
 
     /// Runs `command` with Bash. One that waits is killed, and shows what it did until then.

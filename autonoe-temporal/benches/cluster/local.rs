@@ -12,12 +12,12 @@ pub(crate) struct Locally(pub(crate) Arc<Crew>);
 
 #[async_trait]
 impl JobRunner for Locally {
-    async fn carry_out(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome {
+    async fn run(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome {
         let what: SessionsRun = serde_json::from_value(run.input.clone()).expect("runs of ours");
         let (project, agents) = self.0.of_run(&what);
         let report = ProjectRun::new(project, agents)
             .configure(|runner| runner.pause_between_sessions(Duration::ZERO))
-            .start(desk.control())
+            .run(desk.control())
             .await;
         match report {
             Ok(report) if report.exit.is_success() => RunOutcome::succeeded(run.input.clone()),

@@ -50,7 +50,7 @@ impl JobActivities {
             let beats = beats.clone();
             RunDesk::new(control.clone(), move |at| beats.reached(at))
         };
-        let carrying = AssertUnwindSafe(runner.carry_out(&run, &desk)).catch_unwind();
+        let carrying = AssertUnwindSafe(runner.run(&run, &desk)).catch_unwind();
         let work = async {
             tokio::select! {
                 biased;

@@ -29,7 +29,7 @@ struct Acts;
 
 #[async_trait]
 impl JobRunner for Acts {
-    async fn carry_out(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome {
+    async fn run(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome {
         let job = MemberJob::of(run).expect("a member");
         let given = job.given.unwrap_or_default();
         if let Some(tests) = job.work.as_u64() {

@@ -128,7 +128,7 @@ fn unread(error: &(dyn std::error::Error + 'static)) -> Failure {
 
 #[async_trait]
 impl JobRunner for Journals {
-    async fn carry_out(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome {
+    async fn run(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome {
         tokio::select! {
             biased;
             () = desk.control().cancelled() => RunOutcome::cancelled(""),
@@ -191,7 +191,7 @@ mod tests {
         async fn carry_out(&self, what: &str, input: Value) -> RunOutcome {
             let job = RunSpec::new(RunId::new("journal-1"), what, input);
             let desk = RunDesk::new(RunControl::new(), |_| {});
-            self.journals().carry_out(&job, &desk).await
+            self.journals().run(&job, &desk).await
         }
 
         async fn refused(&self, input: Value) -> Failure {

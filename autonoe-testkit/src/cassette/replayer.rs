@@ -54,7 +54,7 @@ use super::reading::answered_calls;
 ///
 /// // The same run with another hook does not decide the same.
 /// let replayer = Arc::new(Replayer::new(recorder.cassette()).unverified());
-/// let hook = hook_fn("blind", |_| HookDecision::block("there is nothing to see"));
+/// let hook = hook_fn("blind", |_, _| HookDecision::block("there is nothing to see"));
 /// runner().agents(replayer.clone()).hook(hook).build()?.run(&RunControl::new()).await;
 ///
 /// assert_eq!(replayer.mismatches(), [r#"session 1 (initializer), call 1: Read {"file_path":"SPEC.md"}

@@ -57,7 +57,7 @@ pub(super) fn live(
         tokio::select! {
             biased;
             () = dropped.notified() => Ok(None),
-            report = run.start(&control) => report.map(Some),
+            report = run.run(&control) => report.map(Some),
         }
     })
 }

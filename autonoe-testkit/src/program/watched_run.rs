@@ -79,7 +79,7 @@ impl WatchedRun {
     ///
     /// It does not start, or takes too long.
     pub async fn controlled_by(self, control: &RunControl) -> (RunReport, Vec<Value>) {
-        let report = within(self.run.start(control)).await.expect("it starts");
+        let report = within(self.run.run(control)).await.expect("it starts");
         let ended = self.log.json().into_iter();
         let ended = ended.filter(|event| event["event"] == "session_ended");
         (report, ended.collect())

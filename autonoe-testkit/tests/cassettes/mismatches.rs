@@ -12,7 +12,7 @@ use crate::cassettes::recorded_run::{recorded, run, run_with};
 #[tokio::test(start_paused = true)]
 async fn another_decision_fails_with_what_was_and_what_is() {
     let (cassette, _) = recorded().await;
-    let hook = hook_fn("careful", |call| match call.name.as_str() {
+    let hook = hook_fn("careful", |call, _| match call.name.as_str() {
         "Write" => HookDecision::block("nothing is written today"),
         _ => HookDecision::Pass,
     });

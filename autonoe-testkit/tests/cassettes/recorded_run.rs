@@ -80,7 +80,7 @@ pub(crate) async fn run_with(
 }
 
 pub(crate) async fn run(agents: Arc<dyn AgentClientFactory>) -> Left {
-    run_with(agents, hook_fn("nothing", |_| HookDecision::Pass)).await
+    run_with(agents, hook_fn("nothing", |_, _| HookDecision::Pass)).await
 }
 
 pub(crate) async fn recorded() -> (Cassette, Left) {

@@ -122,9 +122,9 @@ fn only_ls(command: &str) -> Verdict {
 async fn closures_and_the_guards_conform() {
     let places = || Places::new("/srv/project").with_home("/home/someone");
     let hooks: [Arc<dyn PreToolUseHook>; 7] = [
-        hook_fn("pass", |_| HookDecision::Pass),
-        hook_fn("approve", |_| HookDecision::Approve),
-        hook_fn("no-web", |call| match &call.kind {
+        hook_fn("pass", |_, _| HookDecision::Pass),
+        hook_fn("approve", |_, _| HookDecision::Approve),
+        hook_fn("no-web", |call, _| match &call.kind {
             ToolKind::Fetch { url } => HookDecision::block(format!("{url:?} is far away")),
             _ => HookDecision::Pass,
         }),

@@ -106,7 +106,7 @@ fn a_case_that_goes_the_other_way_is_found() {
 }
 
 fn policy() -> BashValidator {
-    BashValidator::new(Policy::new(PolicyConfig::new("/srv/project")).expect("a good policy"))
+    BashValidator::new(Policy::new("/srv/project", PolicyConfig::default()).expect("a good policy"))
 }
 
 #[test]

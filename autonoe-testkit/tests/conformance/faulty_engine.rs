@@ -80,7 +80,7 @@ impl Engine for FaultyEngine {
             let (runner, run) = (self.runner.clone(), run.clone());
             tokio::spawn(async move {
                 let desk = RunDesk::new(RunControl::new(), |_| {});
-                runner.carry_out(&run, &desk).await
+                runner.run(&run, &desk).await
             });
             tokio::task::yield_now().await;
         }

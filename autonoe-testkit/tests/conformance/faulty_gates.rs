@@ -30,7 +30,7 @@ struct NeverAsksTheGate;
 
 impl Fault for NeverAsksTheGate {
     fn spoils(&self, mut spec: SessionSpec) -> SessionSpec {
-        spec.gate = gate_with(hook_fn("anything goes", |_| HookDecision::Approve));
+        spec.gate = gate_with(hook_fn("anything goes", |_, _| HookDecision::Approve));
         spec
     }
 }
@@ -80,7 +80,7 @@ where
         "in between"
     }
 
-    async fn check(&self, call: &ToolCall) -> HookDecision {
+    async fn check(&self, call: &ToolCall, _: &Places) -> HookDecision {
         match (self.ask)(self.gate.clone(), call.clone()).await {
             GateDecision::Allow { .. } => HookDecision::Approve,
             GateDecision::Deny { reason, .. } => HookDecision::block(reason),

@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
-use autonoe_core::{HookDecision, PreToolUseHook, ToolCall, ToolKind, hook_fn};
+use autonoe_core::{HookDecision, Places, PreToolUseHook, ToolCall, ToolKind, hook_fn};
 use autonoe_testkit::conformance::{pre_tool_use_hook, stateless_pre_tool_use_hook};
 
 use crate::conformance::assert_fails;
 
 #[tokio::test(start_paused = true)]
 async fn a_hook_that_panics_is_found() {
-    let hook = hook_fn("panics", |call| match &call.kind {
+    let hook = hook_fn("panics", |call, _| match &call.kind {
         ToolKind::Shell { command } if command.contains('\0') => panic!("no zero bytes, please"),
         _ => HookDecision::Pass,
     });
@@ -39,7 +39,7 @@ impl PreToolUseHook for PanicsInMatches {
         true
     }
 
-    async fn check(&self, _: &ToolCall) -> HookDecision {
+    async fn check(&self, _: &ToolCall, _: &Places) -> HookDecision {
         HookDecision::Pass
     }
 }
@@ -64,7 +64,7 @@ impl PreToolUseHook for Hangs {
         matches!(call.kind, ToolKind::Fetch { .. })
     }
 
-    async fn check(&self, _: &ToolCall) -> HookDecision {
+    async fn check(&self, _: &ToolCall, _: &Places) -> HookDecision {
         std::future::pending().await
     }
 }
@@ -79,7 +79,7 @@ async fn a_hook_that_hangs_is_found() {
 #[tokio::test(start_paused = true)]
 async fn a_hook_that_changes_its_mind_is_found() {
     let asked = AtomicUsize::new(0);
-    let hook = hook_fn("flip-flop", move |call| match call.kind {
+    let hook = hook_fn("flip-flop", move |call, _| match call.kind {
         ToolKind::Other if asked.fetch_add(1, Ordering::Relaxed).is_multiple_of(3) => {
             HookDecision::block("not this time")
         }
@@ -107,7 +107,7 @@ impl PreToolUseHook for OneAtATime {
         "one-at-a-time"
     }
 
-    async fn check(&self, _: &ToolCall) -> HookDecision {
+    async fn check(&self, _: &ToolCall, _: &Places) -> HookDecision {
         if self.0.swap(true, Ordering::Relaxed) {
             return HookDecision::Pass;
         }
@@ -126,21 +126,21 @@ async fn a_hook_that_can_do_one_thing_at_a_time_is_found() {
 
 #[tokio::test(start_paused = true)]
 async fn a_hook_that_blocks_without_a_reason_is_found() {
-    let report = pre_tool_use_hook(hook_fn("silent", |_| HookDecision::block(" \n"))).await;
+    let report = pre_tool_use_hook(hook_fn("silent", |_, _| HookDecision::block(" \n"))).await;
 
     assert_fails(&report, &["a block says why"]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_hook_without_a_name_is_found() {
-    let report = pre_tool_use_hook(hook_fn(" ", |_| HookDecision::Pass)).await;
+    let report = pre_tool_use_hook(hook_fn(" ", |_, _| HookDecision::Pass)).await;
 
     assert_fails(&report, &["the name is not blank and always the same"]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_hook_that_carries_out_the_call_is_found() {
-    let hook = hook_fn("eager", |call| {
+    let hook = hook_fn("eager", |call, _| {
         if let (ToolKind::Write { paths }, true) = (&call.kind, call.input["content"] == "x") {
             std::fs::write(&paths[0], "x").expect("it can be written");
         }
@@ -155,7 +155,7 @@ async fn a_hook_that_carries_out_the_call_is_found() {
 #[tokio::test(start_paused = true)]
 async fn a_hook_may_remember_earlier_calls() {
     let shells = AtomicUsize::new(0);
-    let hook = hook_fn("at-most-two-shells", move |call| match call.kind {
+    let hook = hook_fn("at-most-two-shells", move |call, _| match call.kind {
         ToolKind::Shell { .. } if shells.fetch_add(1, Ordering::Relaxed) >= 2 => {
             HookDecision::block("two commands are enough")
         }

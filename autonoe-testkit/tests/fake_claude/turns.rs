@@ -60,7 +60,7 @@ async fn an_allowed_call_happens_and_a_denied_one_leaves_no_trace(build: Build) 
         .says("Done.");
     let setting = Setting::new(&FakeScript::new([turn]).on(build));
     let mut spec = setting.spec([]);
-    spec.gate = spec.gate.with_hook(hook_fn("no", |call| {
+    spec.gate = spec.gate.with_hook(hook_fn("no", |call, _| {
         match call.input.to_string().contains("denied") {
             true => HookDecision::block("not this one"),
             false => HookDecision::Pass,

@@ -57,7 +57,7 @@ async fn what_a_run_leaves_is_read_back() {
 
     let report = ProjectRun::new(project.project().clone(), Arc::new(agents))
         .clock(Arc::new(VirtualClock::new()))
-        .start(&RunControl::new())
+        .run(&RunControl::new())
         .await
         .expect("it starts");
 

@@ -44,7 +44,7 @@ async fn run(agents: &Arc<ScriptedAgents>) -> RunReport {
         .agents(agents.clone())
         .repository(Arc::new(MemoryRepository::new()))
         .instructions(Arc::new(FixedInstructions::new(texts)))
-        .bash_security(Arc::new(|_: &str| Verdict::Allow))
+        .bash_security(|_: &str| Verdict::Allow)
         .clock(Arc::new(VirtualClock::new()))
         .max_retries(0)
         .build()

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use autonoe_security::syntax::parse;
-use autonoe_security::{BashSecurity, BashValidator, Mode, Policy, PolicyConfig};
+use autonoe_security::{BashSecurity, BashValidator, Policy, PolicyConfig};
 use brush_parser::{Parser, ParserOptions};
 use serde_json::Value;
 
@@ -59,11 +59,8 @@ fn allowed_commands() -> Vec<String> {
 }
 
 fn validator() -> BashValidator {
-    let config = PolicyConfig {
-        mode: Mode::Run,
-        ..PolicyConfig::new("/srv/project")
-    };
-    BashValidator::new(Policy::new(config).expect("a good policy"))
+    let policy = Policy::new("/srv/project", PolicyConfig::default());
+    BashValidator::new(policy.expect("a good policy"))
 }
 
 fn compare(commands: &[String]) {

@@ -59,9 +59,7 @@ async fn a_run_does_nothing_where_its_outer_sandbox_cannot_be_made(build: Build)
     let run = ProjectRun::new(project, Arc::new(agents))
         .configure(|runner| runner.outer_sandbox(OuterSandbox::bubblewrap()));
 
-    let report = within(run.start(&RunControl::new()))
-        .await
-        .expect("a report");
+    let report = within(run.run(&RunControl::new())).await.expect("a report");
 
     let why = format!("{report:?}");
     assert!(why.contains("backend_not_available"), "{why}");

@@ -1,12 +1,11 @@
 //! The Bash policy and the gate of a run, asked about one command.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use autonoe_core::{
     AgentConfig, BashValidator, Denial, Destructive, EffectiveConfig, Explanation, Gate,
-    GateDecision, Layer, Mode, SandboxSwitch, SessionRunner, SpecContext, SymlinksOnDisk, ToolCall,
-    Verdict,
+    GateDecision, Layer, Mode, Policy, SandboxSwitch, SessionRunner, SpecContext, SymlinksOnDisk,
+    ToolCall, Verdict,
 };
 use serde_json::json;
 use tokio::runtime::Runtime;
@@ -41,15 +40,14 @@ impl GatedValidator {
         let mode: Mode = args.mode.into();
         let effective = EffectiveConfig::merge(config, mode, SandboxSwitch::default())?
             .destructive(destructive);
-        let mut options = effective.bash().clone();
+        let mut bash = effective.bash().clone();
         if !args.profiles.is_empty() {
-            options.profiles = args.profiles.iter().copied().collect();
+            bash.profiles = Some(args.profiles.iter().copied().collect());
         }
         let places = project.places();
-        let policy = options
-            .policy(&places)
+        let policy = Policy::new(places.policy_scope(mode), bash)
             .map_err(|error| CliError::failure(error.to_string()))?;
-        let validator = BashValidator::new(policy).with_symlinks(Arc::new(SymlinksOnDisk));
+        let validator = BashValidator::new(policy).with_symlinks(SymlinksOnDisk);
         let mut builder = SessionRunner::builder(&places.project);
         if let Some(link) = &places.project_link {
             builder = builder.project_link(link);
@@ -57,8 +55,9 @@ impl GatedValidator {
         let builder = effective.apply(builder, &SpecContext::new(places.clone()))?;
         let gate = Equipment::new(None, None, surroundings)
             .put_into(builder)
-            .bash_security(Arc::new(validator.clone()))
-            .build_gate();
+            .bash_security(validator.clone())
+            .build_gate()
+            .map_err(|error| CliError::failure(error.to_string()))?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_time()
             .build()

@@ -175,12 +175,13 @@ fn examine_project(
 fn policy(effective: &EffectiveConfig) -> ProbeFinding {
     debug_assert_eq!(effective.mode(), Mode::Run);
     let bash = effective.bash();
-    let profiles: Vec<_> = bash.profiles.iter().map(|profile| profile.name()).collect();
+    let profiles = bash.profiles.iter().flatten();
+    let profiles: Vec<_> = profiles.map(|profile| profile.name()).collect();
     let mut parts = vec![match profiles.is_empty() {
         true => "commands of no language".to_owned(),
         false => format!("commands of {}", profiles.join(", ")),
     }];
-    let added = Vec::from_iter(bash.commands());
+    let added = Vec::from_iter(bash.allow_commands.in_mode(effective.mode()));
     if !added.is_empty() {
         parts.push(format!("besides {}", added.join(", ")));
     }

@@ -239,7 +239,7 @@ mod tests {
 
     #[async_trait]
     impl JobRunner for Deaf {
-        async fn carry_out(&self, _: &RunSpec, desk: &RunDesk) -> RunOutcome {
+        async fn run(&self, _: &RunSpec, desk: &RunDesk) -> RunOutcome {
             desk.control().cancelled().await;
             *self.0.lock().expect("not poisoned") += 1;
             RunOutcome::cancelled("")
@@ -298,7 +298,7 @@ mod tests {
 
     #[async_trait]
     impl JobRunner for Gives {
-        async fn carry_out(&self, _: &RunSpec, _: &RunDesk) -> RunOutcome {
+        async fn run(&self, _: &RunSpec, _: &RunDesk) -> RunOutcome {
             let page = self.0.lock().expect("not poisoned").pop_front();
             match page.expect("nobody asks so often") {
                 Some(page) => RunOutcome::succeeded(page),

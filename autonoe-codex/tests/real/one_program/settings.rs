@@ -38,7 +38,7 @@ impl PreToolUseHook for Counter {
         "counter"
     }
 
-    async fn check(&self, call: &ToolCall) -> HookDecision {
+    async fn check(&self, call: &ToolCall, _: &Places) -> HookDecision {
         self.0.lock().expect("no panic").push(call.name.clone());
         HookDecision::Approve
     }

@@ -18,9 +18,7 @@ async fn a_run_without_an_outer_sandbox_does_not_start() {
     let project = Project::find(&setting.project(), None).expect("a project");
     let run = ProjectRun::new(project, Arc::new(setting.agents()));
 
-    let report = within(run.start(&RunControl::new()))
-        .await
-        .expect("a report");
+    let report = within(run.run(&RunControl::new())).await.expect("a report");
 
     let why = report.to_string();
     assert!(
@@ -41,9 +39,7 @@ async fn a_run_does_nothing_where_its_outer_sandbox_cannot_be_made() {
     let run = ProjectRun::new(project, Arc::new(agents))
         .configure(|runner| runner.outer_sandbox(OuterSandbox::bubblewrap()));
 
-    let report = within(run.start(&RunControl::new()))
-        .await
-        .expect("a report");
+    let report = within(run.run(&RunControl::new())).await.expect("a report");
 
     let why = format!("{report:?}");
     assert!(why.contains("backend_not_available"), "{why}");

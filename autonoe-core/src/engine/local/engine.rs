@@ -29,7 +29,7 @@ use crate::engine::{
 /// # struct Echo;
 /// # #[async_trait::async_trait]
 /// # impl JobRunner for Echo {
-/// #     async fn carry_out(&self, run: &RunSpec, _: &RunDesk) -> RunOutcome {
+/// #     async fn run(&self, run: &RunSpec, _: &RunDesk) -> RunOutcome {
 /// #         RunOutcome::succeeded(run.input.clone())
 /// #     }
 /// # }
@@ -56,8 +56,8 @@ pub struct LocalEngine {
 
 impl LocalEngine {
     /// Makes an engine whose runs, of whatever kind, are carried out by `runner`.
-    pub fn new(runner: Arc<dyn JobRunner>) -> Self {
-        Self::over(Runners::One(runner))
+    pub fn new(runner: impl JobRunner + 'static) -> Self {
+        Self::over(Runners::One(Arc::new(runner)))
     }
 
     /// Makes an engine with one runner for each kind of job; others are refused.

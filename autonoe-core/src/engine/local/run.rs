@@ -53,7 +53,7 @@ impl LocalRun {
                 run.standing().reached(at);
             }
         });
-        let work = async { runner.carry_out(&self.spec, &desk).await };
+        let work = async { runner.run(&self.spec, &desk).await };
         match AssertUnwindSafe(work).catch_unwind().await {
             Ok(outcome) => self.end(outcome),
             Err(_panic) => self.break_off("panicked", "what carried out the run panicked"),

@@ -208,7 +208,7 @@ fn reading_it_is_open() {
 #[tokio::test]
 async fn a_block_points_to_the_tools() {
     let decision = AutonoeGuard::new(places())
-        .check(&write(&[".autonoe/status.json"]))
+        .check(&write(&[".autonoe/status.json"]), &places())
         .await;
 
     assert_eq!(

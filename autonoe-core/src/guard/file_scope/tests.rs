@@ -207,7 +207,7 @@ async fn a_block_names_the_path_and_the_way_out() {
     let call = ToolCall::new("Write", json!({"file_path": "/etc/x"}));
 
     assert_eq!(
-        FileScope::new(places()).check(&call).await,
+        FileScope::new(places()).check(&call, &places()).await,
         HookDecision::block(
             "\"/etc/x\" is outside the project; write inside the project or in [\"/tmp\"]"
         ),

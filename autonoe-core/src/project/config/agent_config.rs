@@ -55,8 +55,8 @@ pub struct AgentConfig {
     pub profile: Option<Profiles>,
     /// Commands that agents may run besides: a list for run mode, or lists by mode.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "AllowCommands")]
-    pub allow_commands: Option<AllowCommands>,
+    #[schemars(with = "AllowCommandsConfig")]
+    pub allow_commands: Option<AllowCommandsConfig>,
     /// Processes that agents may end with pkill, beside those of the profiles.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allow_pkill_targets: Vec<String>,
@@ -128,17 +128,19 @@ impl EnvironmentConfig {
 /// Commands that agents may run beside those of the profiles.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
-pub enum AllowCommands {
+#[schemars(rename = "AllowCommands")]
+pub enum AllowCommandsConfig {
     /// In run mode only.
     RunOnly(Vec<String>),
     /// By mode.
-    Tiered(TieredCommands),
+    Tiered(TieredCommandsConfig),
 }
 
 /// Commands by mode.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct TieredCommands {
+#[schemars(rename = "TieredCommands")]
+pub struct TieredCommandsConfig {
     /// In both modes.
     pub base: Vec<String>,
     /// In run mode.
@@ -147,12 +149,12 @@ pub struct TieredCommands {
     pub sync: Vec<String>,
 }
 
-impl From<&AllowCommands> for autonoe_security::AllowCommands {
-    fn from(listed: &AllowCommands) -> Self {
+impl From<&AllowCommandsConfig> for autonoe_security::AllowCommands {
+    fn from(listed: &AllowCommandsConfig) -> Self {
         let set = |names: &Vec<String>| names.iter().cloned().collect();
         match listed {
-            AllowCommands::RunOnly(names) => Self::List(set(names)),
-            AllowCommands::Tiered(TieredCommands { base, run, sync }) => {
+            AllowCommandsConfig::RunOnly(names) => Self::List(set(names)),
+            AllowCommandsConfig::Tiered(TieredCommandsConfig { base, run, sync }) => {
                 Self::Tiered(autonoe_security::TieredCommands {
                     base: set(base),
                     run: set(run),

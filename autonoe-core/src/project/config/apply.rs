@@ -1,11 +1,6 @@
 //! A configuration put into a run.
 
-use std::sync::Arc;
-
-use autonoe_security::BashValidator;
-
 use super::{ConfigError, ConfigErrorKind, EffectiveConfig};
-use crate::guard::SymlinksOnDisk;
 use crate::port::SpecContext;
 use crate::run::SessionRunnerBuilder;
 
@@ -28,23 +23,18 @@ impl EffectiveConfig {
     ///
     /// # Errors
     ///
-    /// A hook cannot be built, or the project directory is not an absolute path.
+    /// A hook cannot be built.
     pub fn apply(
         self,
         builder: SessionRunnerBuilder,
         context: &SpecContext,
     ) -> Result<SessionRunnerBuilder, ConfigError> {
-        let policy = self
-            .bash()
-            .policy(&context.places)
-            .map_err(|error| ConfigError::new(ConfigErrorKind::InvalidValue, error.to_string()))?;
-        let bash = BashValidator::new(policy).with_symlinks(Arc::new(SymlinksOnDisk));
         let mut builder = builder
             .mode(self.mode)
             .sandbox(self.sandbox.sandbox())
             .project_memory(self.project_memory())
             .credential_filter(self.credential_filter().clone())
-            .bash_security(Arc::new(bash));
+            .bash_policy(self.bash().clone());
         // The runner adds the baseline itself, so that nobody can forget it.
         for rule in self.grants.rules() {
             builder = builder.grant(rule.clone());

@@ -9,7 +9,7 @@ mod spec;
 pub(super) use self::server::server_name_problem;
 use self::server::servers;
 use self::spec::{backend, hook};
-use super::bash_options::{command_problem, name_problem};
+use super::added_names::{command_problem, name_problem};
 use super::cursor::Cursor;
 use super::expected::Expected;
 use super::suggest::suggest;

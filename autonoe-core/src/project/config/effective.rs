@@ -3,16 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use autonoe_security::{Destructive, Profile};
+use autonoe_security::{Destructive, PolicyConfig, Profile};
 
-use super::bash_options::{command_problem, name_problem};
+use super::added_names::{command_problem, name_problem};
 use super::check::{server_name_problem, variable_problem};
 use super::explain::{shown_sandbox, shown_server, tag_of};
 use super::json_tree::below;
 use super::playwright::{self, PLAYWRIGHT, PLAYWRIGHT_MCP_TOOLS};
 use super::{
-    AgentConfig, AllowCommands, BashOptions, ConfigError, ConfigErrorKind, ConfigLine,
-    NamedBackend, SandboxSwitch, Source,
+    AgentConfig, AllowCommandsConfig, ConfigError, ConfigErrorKind, ConfigLine, NamedBackend,
+    SandboxSwitch, Source,
 };
 use crate::domain::{CredentialFilter, Mode};
 use crate::port::{Grants, HookSpec, McpServer, PermissionRule};
@@ -53,7 +53,7 @@ pub struct EffectiveConfig {
     pub(super) sandbox: SandboxSwitch,
     pub(super) grants: Grants,
     pub(super) mcp_servers: BTreeMap<String, McpServer>,
-    bash: BashOptions,
+    bash: PolicyConfig,
     credential_filter: CredentialFilter,
     lines: Vec<ConfigLine>,
 }
@@ -79,13 +79,7 @@ impl EffectiveConfig {
             sandbox,
             grants: Grants::baseline(mode),
             mcp_servers: BTreeMap::new(),
-            bash: BashOptions {
-                mode,
-                profiles: BTreeSet::new(),
-                allow_commands: autonoe_security::AllowCommands::default(),
-                pkill_targets: BTreeSet::new(),
-                destructive: Destructive::Forbidden,
-            },
+            bash: PolicyConfig::default(),
             credential_filter: CredentialFilter::default(),
             lines: Vec::new(),
         };
@@ -168,8 +162,8 @@ impl EffectiveConfig {
         self.config.project_memory.unwrap_or(true)
     }
 
-    /// Returns what the Bash policy is to be made from.
-    pub fn bash(&self) -> &BashOptions {
+    /// Returns what the Bash policy is made of. Its profiles are always listed.
+    pub fn bash(&self) -> &PolicyConfig {
         &self.bash
     }
 
@@ -208,7 +202,7 @@ impl EffectiveConfig {
             names.join(", ")
         };
         self.tell("profile", shown, source);
-        self.bash.profiles = profiles;
+        self.bash.profiles = Some(profiles);
         if let Some(listed) = &self.config.allow_commands {
             self.bash.allow_commands = listed.into();
         }
@@ -217,7 +211,7 @@ impl EffectiveConfig {
         }
         let targets = self.config.allow_pkill_targets.clone();
         self.tell_names("allowPkillTargets", "/allowPkillTargets", &targets)?;
-        self.bash.pkill_targets.extend(targets);
+        self.bash.allow_pkill_targets.extend(targets);
         Ok(())
     }
 
@@ -225,13 +219,15 @@ impl EffectiveConfig {
     fn commands_of_mode(&self) -> Vec<(String, Vec<String>)> {
         let list = |pointer: &str, names: &Vec<String>| (pointer.to_owned(), names.clone());
         match (&self.config.allow_commands, self.mode) {
-            (None, _) | (Some(AllowCommands::RunOnly(_)), Mode::Sync) => Vec::new(),
-            (Some(AllowCommands::RunOnly(names)), Mode::Run) => vec![list("/allowCommands", names)],
-            (Some(AllowCommands::Tiered(tiers)), Mode::Run) => vec![
+            (None, _) | (Some(AllowCommandsConfig::RunOnly(_)), Mode::Sync) => Vec::new(),
+            (Some(AllowCommandsConfig::RunOnly(names)), Mode::Run) => {
+                vec![list("/allowCommands", names)]
+            }
+            (Some(AllowCommandsConfig::Tiered(tiers)), Mode::Run) => vec![
                 list("/allowCommands/base", &tiers.base),
                 list("/allowCommands/run", &tiers.run),
             ],
-            (Some(AllowCommands::Tiered(tiers)), Mode::Sync) => vec![
+            (Some(AllowCommandsConfig::Tiered(tiers)), Mode::Sync) => vec![
                 list("/allowCommands/base", &tiers.base),
                 list("/allowCommands/sync", &tiers.sync),
             ],

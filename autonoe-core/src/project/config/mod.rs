@@ -1,8 +1,8 @@
 //! The configuration file `.autonoe/agent.json`.
 
+mod added_names;
 mod agent_config;
 mod apply;
-mod bash_options;
 mod check;
 mod config_error;
 mod config_file;
@@ -20,9 +20,8 @@ mod sandbox_switch;
 mod suggest;
 
 pub use agent_config::{
-    AgentConfig, AllowCommands, EnvironmentConfig, Permissions, TieredCommands,
+    AgentConfig, AllowCommandsConfig, EnvironmentConfig, Permissions, TieredCommandsConfig,
 };
-pub use bash_options::BashOptions;
 pub use config_error::{ConfigError, ConfigErrorKind};
 pub use config_file::ConfigFile;
 pub use effective::EffectiveConfig;

@@ -76,10 +76,10 @@ type Configure = dyn Fn(SessionRunnerBuilder) -> SessionRunnerBuilder + Send + S
 
 impl ProjectSessionHost {
     /// Carries out sessions of `agents` in `project`.
-    pub fn new(project: Project, agents: Arc<dyn AgentClientFactory>) -> Self {
+    pub fn new(project: Project, agents: impl AgentClientFactory + 'static) -> Self {
         Self {
             project,
-            agents,
+            agents: Arc::new(agents),
             clock: Arc::new(SystemClock),
             configure: Arc::new(|builder| builder),
             mode: Mode::Run,
@@ -111,8 +111,8 @@ impl ProjectSessionHost {
 
     /// Sets the clock; the machine's by default.
     #[must_use]
-    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
-        self.clock = clock;
+    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.clock = Arc::new(clock);
         self
     }
 

@@ -64,8 +64,8 @@ impl SessionOrder {
     /// Adds a tool to this session. It is granted, too. The session fails if its name is taken by
     /// another tool of the session or by a deliverable tool.
     #[must_use]
-    pub fn tool(mut self, tool: Arc<dyn Tool>) -> Self {
-        self.extras.tools.push(tool);
+    pub fn tool(mut self, tool: impl Tool + 'static) -> Self {
+        self.extras.tools.push(Arc::new(tool));
         self
     }
 

@@ -66,7 +66,7 @@ fn run(project: &TempProject, agents: ScriptedAgents) -> ProjectRun {
 
 async fn whole_run(project: &TempProject) -> RunReport {
     run(project, ScriptedAgents::new(scripts()))
-        .start(&RunControl::new())
+        .run(&RunControl::new())
         .await
         .expect("it starts")
 }

@@ -53,7 +53,7 @@ async fn break_off_in_session_3(project: &TempProject, started_with: GivenLimits
     let hangs = SessionScript::new("hangs").says("working").hangs();
     let agents = ScriptedAgents::new([plans(), passes("A"), hangs]);
     let control = RunControl::new();
-    let broken = run(project, agents, started_with).start(&control);
+    let broken = run(project, agents, started_with).run(&control);
     let minute = Duration::from_secs(60);
     assert!(tokio::time::timeout(minute, broken).await.is_err());
 }
@@ -61,7 +61,7 @@ async fn break_off_in_session_3(project: &TempProject, started_with: GivenLimits
 /// Goes on in session 3.
 async fn go_on(project: &TempProject, given: GivenLimits) -> RunReport {
     let agents = ScriptedAgents::resuming_at(3, all()).unverified();
-    let report = run(project, agents, given).start(&RunControl::new()).await;
+    let report = run(project, agents, given).run(&RunControl::new()).await;
     report.expect("it starts")
 }
 
@@ -159,7 +159,7 @@ async fn time_counts_from_the_start_that_gave_it() {
 
     let report = run(&project, agents, minute)
         .clock(Arc::new(clock))
-        .start(&RunControl::new())
+        .run(&RunControl::new())
         .await
         .expect("it starts");
 

@@ -40,7 +40,7 @@ async fn a_run_that_broke_off_before_its_first_line_is_not_known_and_starts_anew
     let project = TempProject::new();
     let broken = run(&project, ScriptedAgents::new([]))
         .configure(|runner| runner.journal(Arc::new(Refuses)))
-        .start(&RunControl::new())
+        .run(&RunControl::new())
         .await
         .expect("it starts");
     assert!(
@@ -62,7 +62,7 @@ async fn a_wait_that_broke_off_goes_on_until_its_time() {
     {
         // The process is gone an hour into the five hours of waiting.
         let control = RunControl::new();
-        let broken = run(&project, agents).start(&control);
+        let broken = run(&project, agents).run(&control);
         let broke_off = tokio::time::timeout(Duration::from_secs(3600), broken).await;
         assert!(broke_off.is_err(), "it waits");
     }
@@ -74,7 +74,7 @@ async fn a_wait_that_broke_off_goes_on_until_its_time() {
 
     // The clock of the test starts again at midnight.
     let report = run(&project, ScriptedAgents::resuming_at(4, scripts()))
-        .start(&RunControl::new())
+        .run(&RunControl::new())
         .await
         .expect("it starts");
 

@@ -30,7 +30,7 @@ async fn the_count_continues_after_an_interruption_and_a_replay_reaches_the_same
     let first = ScriptedAgents::new([plans, idles(), idles(), idles(), hangs]).unverified();
     {
         let control = RunControl::new();
-        let run = unchanged(run(&project, first)).start(&control);
+        let run = unchanged(run(&project, first)).run(&control);
         let interrupted = tokio::time::timeout(Duration::from_secs(60), run).await;
         assert!(interrupted.is_err(), "it hangs");
     }
@@ -38,7 +38,7 @@ async fn the_count_continues_after_an_interruption_and_a_replay_reaches_the_same
     let second =
         ScriptedAgents::resuming_at(4, [idles(), idles(), idles(), idles(), idles(), idles()]);
     let report = unchanged(run(&project, second.unverified()))
-        .start(&RunControl::new())
+        .run(&RunControl::new())
         .await
         .expect("it starts");
 

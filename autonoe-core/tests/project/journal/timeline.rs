@@ -81,7 +81,7 @@ async fn a_run_is_told_with_its_times() {
 async fn a_run_that_broke_off_in_a_wait_is_told_as_far_as_it_is_known() {
     let project = TempProject::new();
     let control = RunControl::new();
-    let broken = run(&project, ScriptedAgents::new(scripts()).unverified()).start(&control);
+    let broken = run(&project, ScriptedAgents::new(scripts()).unverified()).run(&control);
     let broke_off = tokio::time::timeout(Duration::from_secs(3600), broken).await;
     assert!(broke_off.is_err(), "it waits");
 
@@ -102,12 +102,12 @@ async fn a_session_that_was_lost_stands_there_for_each_start() {
     let hangs = autonoe_testkit::SessionScript::new("hangs")
         .says("working")
         .hangs();
-    let broken = run(&project, ScriptedAgents::new([hangs]).unverified()).start(&control);
+    let broken = run(&project, ScriptedAgents::new([hangs]).unverified()).run(&control);
     let broke_off = tokio::time::timeout(Duration::from_secs(60), broken).await;
     assert!(broke_off.is_err(), "it hangs");
 
     run(&project, ScriptedAgents::new(scripts()))
-        .start(&RunControl::new())
+        .run(&RunControl::new())
         .await
         .expect("it starts");
 

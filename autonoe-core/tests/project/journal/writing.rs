@@ -83,7 +83,7 @@ async fn no_run_is_mistaken_for_another_that_the_same_journal_tells_of() {
         let report = ProjectRun::new(project.project().clone(), agents)
             .clock(Arc::new(VirtualClock::new()))
             .configure(|runner| runner.on_quota(OnQuota::Wait))
-            .start(&RunControl::new())
+            .run(&RunControl::new())
             .await;
         reports.push(report.expect("it starts"));
     }

@@ -58,10 +58,10 @@ pub struct WebhookNotifier {
 
 impl WebhookNotifier {
     /// Makes a notifier with the keys that definitions name.
-    pub fn new(keys: SigningKeys, clock: Arc<dyn Clock>) -> Self {
+    pub fn new(keys: SigningKeys, clock: impl Clock + 'static) -> Self {
         Self {
             keys,
-            clock,
+            clock: Arc::new(clock),
             policy: DeliveryPolicy::default(),
             trusted: Arc::new(RootCertStore::empty()),
         }

@@ -33,7 +33,7 @@ fn scripts(hangs_in: usize) -> Vec<SessionScript> {
 struct Says;
 
 impl FlowObserver for Says {
-    fn observe(&self, event: &FlowEvent<'_>) {
+    fn on_event(&self, event: &FlowEvent<'_>) {
         if let FlowEvent::PromptSent { iteration, .. } = event {
             let mut out = std::io::stdout().lock();
             let said = writeln!(out, "\nprompt {iteration}").and_then(|()| out.flush());
@@ -71,7 +71,7 @@ fn run(
         .enable_all()
         .build()
         .expect("a runtime");
-    let result = runtime.block_on(flow.start(&RunControl::new()));
+    let result = runtime.block_on(flow.run(&RunControl::new()));
     result.expect("it begins")
 }
 

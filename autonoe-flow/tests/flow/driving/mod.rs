@@ -1,5 +1,6 @@
 //! Flows on scripted agents, in virtual time, through the public interface.
 
+mod built;
 mod completion;
 mod ends;
 mod escalations;
@@ -48,7 +49,7 @@ impl Bench {
     pub(crate) fn builder(&self) -> SessionRunnerBuilder {
         SessionRunner::builder("/srv/project")
             .agents(self.agents.clone())
-            .bash_security(Arc::new(|_: &str| Verdict::Allow))
+            .bash_security(|_: &str| Verdict::Allow)
             .clock(self.clock.clone())
             .ids(Arc::new(SeededIds::new(7)))
     }
@@ -108,7 +109,7 @@ impl Told {
 }
 
 impl FlowObserver for Told {
-    fn observe(&self, event: &FlowEvent<'_>) {
+    fn on_event(&self, event: &FlowEvent<'_>) {
         let line = match event {
             FlowEvent::PromptSent {
                 iteration,

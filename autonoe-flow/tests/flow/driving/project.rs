@@ -44,7 +44,7 @@ fn flow_run(project: &TempProject, agents: ScriptedAgents) -> FlowRun {
 }
 
 async fn start(run: FlowRun) -> Result<FlowResult, FlowRunError> {
-    run.start(&RunControl::new()).await
+    run.run(&RunControl::new()).await
 }
 
 /// Interrupts a flow in its last session, which hangs.

@@ -37,7 +37,7 @@ const ROOM: usize = 64;
 /// # struct Echo;
 /// # #[async_trait::async_trait]
 /// # impl JobRunner for Echo {
-/// #     async fn carry_out(&self, run: &RunSpec, _: &RunDesk) -> RunOutcome {
+/// #     async fn run(&self, run: &RunSpec, _: &RunDesk) -> RunOutcome {
 /// #         RunOutcome::succeeded(run.input.clone())
 /// #     }
 /// # }

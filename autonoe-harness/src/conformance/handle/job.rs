@@ -50,7 +50,7 @@ const STEP: Duration = Duration::from_millis(10);
 
 #[async_trait]
 impl JobRunner for HandleJob {
-    async fn carry_out(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome {
+    async fn run(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome {
         let does = run.input["does"].as_str();
         desk.report(match does {
             Some("panic" | "stubborn") => paid(),

@@ -249,14 +249,14 @@ fn is_match(own: &str, component: &Component) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::PolicyConfig;
+    use crate::policy::{PolicyConfig, PolicyScope};
 
     fn touch(pattern: &str, project: &str, home: Option<&str>) -> &'static str {
-        let policy = Policy::new(PolicyConfig {
+        let scope = PolicyScope {
             home: home.map(str::to_owned),
-            ..PolicyConfig::new(project)
-        });
-        let policy = policy.expect("a policy");
+            ..PolicyScope::new(project)
+        };
+        let policy = Policy::new(scope, PolicyConfig::default()).expect("a policy");
         let here = Directories::at(policy.project_dir());
         let located = locate(pattern, &here, &policy);
         let mut touches = located.iter().filter_map(|located| located.touch(&policy));

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use autonoe_core::{
-    AgentError, HookDecision, PreToolUseHook, RunEvent, RunObserver, SessionKey, SpanContext,
-    StreamEvent, ToolCall,
+    AgentError, HookDecision, Places, PreToolUseHook, RunEvent, RunObserver, SessionKey,
+    SpanContext, StreamEvent, ToolCall,
 };
 use serde_json::Value;
 use tokio::sync::watch;
@@ -115,7 +115,7 @@ impl PreToolUseHook for RecordingHook {
         "conformance"
     }
 
-    async fn check(&self, call: &ToolCall) -> HookDecision {
+    async fn check(&self, call: &ToolCall, _: &Places) -> HookDecision {
         self.record.note(Happening::Asked(call.clone()));
         if let Some(token) = &self.answers_after {
             token.cancelled().await;

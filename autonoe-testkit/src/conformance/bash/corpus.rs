@@ -1,8 +1,8 @@
 //! The public corpus of commands, with the verdicts that the rules give.
 
-use autonoe_core::{BashSecurity, Destructive, PolicyConfig, Profile, Verdict};
+use autonoe_core::{BashSecurity, Destructive, Mode, Policy, PolicyConfig, Profile, Verdict};
 use autonoe_security::corpus;
-use autonoe_security::{AllowCommands, Mode};
+use autonoe_security::{AllowCommands, PolicyScope};
 use serde::Deserialize;
 
 use crate::conformance::checks::{Checks, Flaw};
@@ -14,15 +14,12 @@ use crate::conformance::report::Conformance;
 /// is made for each file of the corpus; a failed one names the cases.
 ///
 /// ```
-/// use autonoe_core::{BashValidator, Policy, PolicyConfig};
+/// use autonoe_core::BashValidator;
 /// use autonoe_testkit::conformance;
 ///
-/// conformance::bash_security(|config: PolicyConfig| {
-///     BashValidator::new(Policy::new(config).expect("the corpus has good policies"))
-/// })
-/// .assert();
+/// conformance::bash_security(BashValidator::new).assert();
 /// ```
-pub fn bash_security<J: BashSecurity>(make: impl Fn(PolicyConfig) -> J) -> Conformance {
+pub fn bash_security<J: BashSecurity>(make: impl Fn(Policy) -> J) -> Conformance {
     let mut checks = Checks::of("bash security");
     for file in corpus::files() {
         let name = format!("every case of {} gets its verdict", file.name);
@@ -31,7 +28,7 @@ pub fn bash_security<J: BashSecurity>(make: impl Fn(PolicyConfig) -> J) -> Confo
             for line in file.text.lines() {
                 let case: Case = serde_json::from_str(line)
                     .map_err(|error| Flaw::Failed(format!("{line}: {error}")))?;
-                let verdict = make(case.config()).check(&case.command);
+                let verdict = make(case.policy()).check(&case.command);
                 let expected = case.expect == Expected::Allow;
                 if verdict.is_allowed() != expected {
                     wrong.push(format!(
@@ -91,10 +88,13 @@ enum Profiles {
 }
 
 impl Case {
-    /// Returns what the policy is made of; the project is in `/srv/project`.
-    fn config(&self) -> PolicyConfig {
-        PolicyConfig {
+    /// Returns the policy of the case; the project is in `/srv/project`.
+    fn policy(&self) -> Policy {
+        let scope = PolicyScope {
             mode: self.mode,
+            ..PolicyScope::new("/srv/project")
+        };
+        let config = PolicyConfig {
             profiles: self.profile.as_ref().map(|profiles| match profiles {
                 Profiles::One(profile) => [*profile].into(),
                 Profiles::Several(profiles) => profiles.iter().copied().collect(),
@@ -104,7 +104,8 @@ impl Case {
                 true => Destructive::Allowed,
                 false => Destructive::Forbidden,
             },
-            ..PolicyConfig::new("/srv/project")
-        }
+            ..PolicyConfig::default()
+        };
+        Policy::new(scope, config).expect("the corpus has good policies")
     }
 }

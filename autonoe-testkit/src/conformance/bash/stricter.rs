@@ -22,7 +22,7 @@ use crate::conformance::report::Conformance;
 /// use autonoe_core::{BashSecurity, BashValidator, Denial, Layer, Policy, PolicyConfig, Verdict};
 /// use autonoe_testkit::conformance;
 ///
-/// let policy = BashValidator::new(Policy::new(PolicyConfig::new("/srv/project"))?);
+/// let policy = BashValidator::new(Policy::new("/srv/project", PolicyConfig::default())?);
 /// let no_git = |command: &str| match command.contains("git") {
 ///     true => Verdict::Deny(Denial::new("no-git", Layer::User, "git is not used here")),
 ///     false => Verdict::Allow,

@@ -96,7 +96,7 @@ pub(super) fn halfway() -> RunProgress {
 
 #[async_trait]
 impl JobRunner for Probe {
-    async fn carry_out(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome {
+    async fn run(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome {
         let seen = self.of(&run.id);
         seen.begun.send_modify(|begun| *begun += 1);
         desk.report(halfway());

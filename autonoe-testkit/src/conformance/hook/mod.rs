@@ -5,7 +5,7 @@ mod calls;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use autonoe_core::{Gate, HookDecision, PreToolUseHook};
+use autonoe_core::{Gate, HookDecision, Places, PreToolUseHook};
 use futures::FutureExt;
 use tokio::task::JoinSet;
 
@@ -26,7 +26,7 @@ use super::report::Conformance;
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap()
 /// #     .block_on(async {
-/// let no_web = hook_fn("no-web", |call| match &call.kind {
+/// let no_web = hook_fn("no-web", |call, _| match &call.kind {
 ///     ToolKind::Fetch { .. } => HookDecision::block("this project works offline"),
 ///     _ => HookDecision::Pass,
 /// });
@@ -34,15 +34,15 @@ use super::report::Conformance;
 /// conformance::pre_tool_use_hook(no_web).await.assert();
 /// # });
 /// ```
-pub async fn pre_tool_use_hook(hook: Arc<dyn PreToolUseHook>) -> Conformance {
-    suite(hook, Memory::MayHave).await
+pub async fn pre_tool_use_hook(hook: impl PreToolUseHook + 'static) -> Conformance {
+    suite(Arc::new(hook), Memory::MayHave).await
 }
 
 /// Checks the same, and that the hook always says the same to the same call.
 ///
 /// For a hook that is meant to have no memory, such as a guard.
-pub async fn stateless_pre_tool_use_hook(hook: Arc<dyn PreToolUseHook>) -> Conformance {
-    suite(hook, Memory::HasNone).await
+pub async fn stateless_pre_tool_use_hook(hook: impl PreToolUseHook + 'static) -> Conformance {
+    suite(Arc::new(hook), Memory::HasNone).await
 }
 
 /// Whether a hook may remember earlier calls.
@@ -153,8 +153,9 @@ async fn ask(hook: &dyn PreToolUseHook, Asked { call, .. }: &Asked) -> Answer {
         Ok(false) => return Answer::NotMine,
         Err(panic) => return Answer::Panicked(panic_text(panic)),
     }
+    let places = Places::new("/srv/project");
     // A panic may come before the first wait, where the future is made.
-    let check = AssertUnwindSafe(async { hook.check(call).await }).catch_unwind();
+    let check = AssertUnwindSafe(async { hook.check(call, &places).await }).catch_unwind();
     match tokio::time::timeout(Gate::DEFAULT_TIME_LIMIT, check).await {
         Ok(Ok(decision)) => Answer::Decided(decision),
         Ok(Err(panic)) => Answer::Panicked(panic_text(panic)),

@@ -16,7 +16,7 @@ use async_trait::async_trait;
 use autonoe_claude::{ClaudeAgents, ClaudeOptions};
 use autonoe_core::{
     AgentClientFactory, Gate, Grants, HookDecision, Places, RateLimitStatus, RunId, Sandbox,
-    SessionKey, SessionSpec, StreamEvent, ToolContext, ToolDefinition, ToolError, ToolOutput,
+    SessionKey, SessionSpec, StreamEvent, ToolContext, ToolDescription, ToolError, ToolOutput,
     Toolbox, TypedTool, hook_fn,
 };
 use futures::StreamExt;
@@ -103,7 +103,7 @@ impl Watch {
 fn session(counters: &Arc<Counters>) -> Result<SessionSpec, Box<dyn Error>> {
     let here: PathBuf = std::env::current_dir()?;
     let asked = counters.clone();
-    let hook = hook_fn("allow-bash", move |call| match call.name.as_str() {
+    let hook = hook_fn("allow-bash", move |call, _| match call.name.as_str() {
         "Bash" => {
             asked.hooks.fetch_add(1, Ordering::Relaxed);
             HookDecision::Approve
@@ -134,8 +134,8 @@ struct EchoInput {
 impl TypedTool for Echo {
     type Input = EchoInput;
 
-    fn describe(&self) -> ToolDefinition {
-        ToolDefinition::of::<EchoInput>("echo", "Gives back what it is given.")
+    fn describe(&self) -> ToolDescription {
+        ToolDescription::new("echo", "Gives back what it is given.")
     }
 
     async fn run(&self, input: EchoInput, _: &ToolContext) -> Result<ToolOutput, ToolError> {

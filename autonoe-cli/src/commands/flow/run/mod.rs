@@ -110,7 +110,7 @@ fn play(
         run = run.limits(limits);
     }
 
-    let result = stage.play(&control, run.start(&control))?;
+    let result = stage.play(&control, run.run(&control))?;
     let result = result.map_err(|error| not_begun(error, &missing_keys))?;
     let told = match args.json {
         true => surroundings.say_json(&FlowOutcome::of(&result)),

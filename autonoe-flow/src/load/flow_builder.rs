@@ -1,0 +1,279 @@
+//! Builds a flow definition in code.
+
+use std::collections::BTreeMap;
+
+use super::flow_definition::FlowDefinition;
+use crate::definition::{
+    Behavior, Completion, FlowAgent, FlowName, FlowPath, Gateway, Parameter, PermissionMode,
+    PromptPlaces, PromptRef, Step, StepId, StepLimits, StepMachine, StepsRegistry, Target,
+    Transition, VariableName, WorkStep,
+};
+use crate::error::{FlowError, FlowErrorKind};
+
+/// Builds a [`FlowDefinition`] in code, with prompts as texts.
+///
+/// The flow starts with the step that was added first. A step without a check, a transition and
+/// sub-steps leads to the step that was added after it, the last one to the end.
+///
+/// ```
+/// use autonoe_flow::{FlowBuilder, Target, Transition, WorkStep};
+///
+/// let flow = FlowBuilder::new("review")
+///     .description("Drafts a text and polishes it.")
+///     .step("draft", "Write a draft.", WorkStep::default())
+///     .step("polish", "Polish the draft.", WorkStep {
+///         transition: Some(Transition {
+///             max_retries: Some(2),
+///             ..Transition::to(Target::End)
+///         }),
+///         ..WorkStep::default()
+///     })
+///     .build()?
+///     .validated()?;
+///
+/// assert_eq!(flow.definition().registry().entry_step.as_str(), "draft");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+#[must_use = "nothing is built before `build`"]
+pub struct FlowBuilder {
+    name: String,
+    description: Option<String>,
+    completion: Completion,
+    allowed_tools: Vec<String>,
+    permission_mode: PermissionMode,
+    parameters: Vec<(String, Parameter)>,
+    limits: StepLimits,
+    steps: Vec<AddedStep>,
+}
+
+#[derive(Debug)]
+struct AddedStep {
+    id: String,
+    step: Step,
+    prompt: Option<String>,
+}
+
+impl FlowBuilder {
+    /// Starts the definition of the flow `name`, which is complete when its steps have ended.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            description: None,
+            completion: Completion::StepMachine(StepMachine {}),
+            allowed_tools: Vec::new(),
+            permission_mode: PermissionMode::default(),
+            parameters: Vec::new(),
+            limits: StepLimits::default(),
+            steps: Vec::new(),
+        }
+    }
+
+    /// Sets what the flow is for.
+    pub fn description(mut self, text: impl Into<String>) -> Self {
+        self.description = Some(text.into());
+        self
+    }
+
+    /// Sets when the flow is complete.
+    pub fn completion(mut self, completion: Completion) -> Self {
+        self.completion = completion;
+        self
+    }
+
+    /// Adds a tool to those that the flow's agents are granted.
+    pub fn allowed_tool(mut self, tool: impl Into<String>) -> Self {
+        self.allowed_tools.push(tool.into());
+        self
+    }
+
+    /// Sets what agents may do without being granted it.
+    pub fn permission_mode(mut self, mode: PermissionMode) -> Self {
+        self.permission_mode = mode;
+        self
+    }
+
+    /// Adds a parameter.
+    pub fn parameter(mut self, name: impl Into<String>, parameter: Parameter) -> Self {
+        self.parameters.push((name.into(), parameter));
+        self
+    }
+
+    /// Sets how often steps may be repeated.
+    pub fn limits(mut self, limits: StepLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Adds a step, whose agent is told `prompt`.
+    pub fn step(self, id: impl Into<String>, prompt: impl Into<String>, step: WorkStep) -> Self {
+        self.add(id.into(), Some(prompt.into()), Step::Normal(step))
+    }
+
+    /// Adds a step that is a part of another one, which lists it in [`WorkStep::sub_steps`].
+    pub fn sub_step(
+        self,
+        id: impl Into<String>,
+        prompt: impl Into<String>,
+        step: WorkStep,
+    ) -> Self {
+        self.add(id.into(), Some(prompt.into()), Step::SubStep(step))
+    }
+
+    /// Adds a gateway, which chooses the next step.
+    pub fn gateway(self, id: impl Into<String>, gateway: Gateway) -> Self {
+        self.add(id.into(), None, Step::Gateway(gateway))
+    }
+
+    fn add(mut self, id: String, prompt: Option<String>, step: Step) -> Self {
+        self.steps.push(AddedStep { id, step, prompt });
+        self
+    }
+
+    /// Builds the definition. [`FlowDefinition::validated`] says whether it makes sense.
+    ///
+    /// # Errors
+    ///
+    /// There is no step, two steps have one name, or a name cannot be used.
+    pub fn build(self) -> Result<FlowDefinition, FlowError> {
+        let ids = self.steps.iter().map(|added| name::<StepId>(&added.id));
+        let ids: Vec<StepId> = ids.collect::<Result<_, _>>()?;
+        let Some(entry_step) = ids.first().cloned() else {
+            return Err(invalid("the flow has no step; call .step(..)"));
+        };
+        let is_in_sequence = |added: &AddedStep| !matches!(added.step, Step::SubStep(_));
+        let mut steps = BTreeMap::new();
+        let mut prompts = Vec::new();
+        for (place, (added, id)) in self.steps.iter().zip(&ids).enumerate() {
+            let mut step = added.step.clone();
+            if let Step::Normal(work) | Step::SubStep(work) = &mut step
+                && let Some(text) = &added.prompt
+                && work.prompt.is_none()
+            {
+                let path = format!("prompts/{id}.md");
+                prompts.push((path.clone(), text.clone()));
+                let path = FlowPath::try_from(path).map_err(|error| invalid(&error))?;
+                work.prompt = Some(PromptRef::path(path));
+            }
+            if let Step::Normal(work) = &mut step
+                && work.check.is_none()
+                && work.transition.is_none()
+                && work.sub_steps.is_empty()
+            {
+                let mut later = self.steps.iter().zip(&ids).skip(place + 1);
+                let next = later.find(|(added, _)| is_in_sequence(added));
+                let next = next.map_or(Target::End, |(_, id)| Target::Step(id.clone()));
+                work.transition = Some(Transition::to(next));
+            }
+            if steps.insert(id.clone(), step).is_some() {
+                return Err(invalid(&format!("two steps have the name {id}")));
+            }
+        }
+        let parameters = self.parameters.into_iter();
+        let parameters = parameters.map(|(key, parameter)| {
+            let key = name::<VariableName>(&key)?;
+            Ok::<_, FlowError>((key, parameter))
+        });
+        let agent = FlowAgent {
+            schema: None,
+            version: "1".to_owned(),
+            name: name::<FlowName>(&self.name)?,
+            display_name: None,
+            description: self.description,
+            behavior: Behavior {
+                system_prompt_path: None,
+                completion: self.completion,
+                allowed_tools: self.allowed_tools,
+                permission_mode: self.permission_mode,
+            },
+            parameters: parameters.collect::<Result<_, _>>()?,
+            prompts: PromptPlaces::default(),
+        };
+        let registry = StepsRegistry {
+            schema: None,
+            version: None,
+            entry_step,
+            steps,
+            limits: self.limits,
+        };
+        let definition = FlowDefinition::new(agent, registry);
+        Ok(prompts
+            .into_iter()
+            .fold(definition, |definition, (path, text)| {
+                definition.with_prompt(path, &text)
+            }))
+    }
+}
+
+fn name<N: std::str::FromStr<Err: std::fmt::Display>>(text: &str) -> Result<N, FlowError> {
+    text.parse()
+        .map_err(|error: N::Err| invalid(&error.to_string()))
+}
+
+fn invalid(message: &str) -> FlowError {
+    FlowError::new(FlowErrorKind::ConfigurationValidation, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn step() -> WorkStep {
+        WorkStep::default()
+    }
+
+    #[test]
+    fn a_built_flow_is_the_same_as_one_from_files() {
+        let built = FlowBuilder::new("review")
+            .step("draft", "Write a draft.", step())
+            .step("polish", "Polish it.", step())
+            .limits(StepLimits {
+                step_loop: 3,
+                ..StepLimits::default()
+            })
+            .build()
+            .expect("it can be built");
+
+        let agent = json!({
+            "version": "1", "name": "review", "behavior": {"completionType": "stepMachine"},
+        });
+        let registry = json!({
+            "entryStep": "draft",
+            "steps": {
+                "draft": {"prompt": "prompts/draft.md", "transition": {"next": "polish"}},
+                "polish": {"prompt": "prompts/polish.md", "transition": {"next": "end"}},
+            },
+            "limits": {"stepLoop": 3},
+        });
+        let agent: FlowAgent = serde_json::from_value(agent).expect("an agent");
+        let registry: StepsRegistry = serde_json::from_value(registry).expect("steps");
+        assert_eq!(*built.registry(), registry);
+        assert_eq!(
+            serde_json::to_value(built.agent()).expect("JSON"),
+            serde_json::to_value(agent).expect("JSON"),
+        );
+        assert!(built.validated().is_ok());
+    }
+
+    #[test]
+    fn a_flow_without_steps_or_with_bad_names_is_refused() {
+        let message = |builder: FlowBuilder| match builder.build() {
+            Ok(_) => "it was built".to_owned(),
+            Err(error) => error.to_string(),
+        };
+
+        assert!(message(FlowBuilder::new("review")).contains("call .step(..)"));
+        let twice = FlowBuilder::new("review")
+            .step("draft", "Write.", step())
+            .step("draft", "Write.", step());
+        assert!(message(twice).contains("two steps have the name draft"));
+        for bad in [
+            FlowBuilder::new("No Name").step("draft", "Write.", step()),
+            FlowBuilder::new("review").step("../x", "Write.", step()),
+        ] {
+            assert!(message(bad).contains(" is not "), "the name is refused");
+        }
+    }
+}

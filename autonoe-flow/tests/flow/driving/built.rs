@@ -1,0 +1,52 @@
+//! Flows that are defined in code.
+
+use std::sync::{Arc, Mutex};
+
+use autonoe_core::{Budget, CostUsd};
+use autonoe_flow::{FlowBuilder, FlowDefinition, FlowErrorKind, FlowEvent, FlowLimits, WorkStep};
+use autonoe_testkit::SessionScript;
+
+use super::{Bench, build};
+
+fn two_steps() -> FlowDefinition {
+    FlowBuilder::new("review")
+        .step("draft", "Write a draft.", WorkStep::default())
+        .step("polish", "Polish it.", WorkStep::default())
+        .build()
+        .expect("it can be built")
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_built_flow_runs_and_a_closure_observes_it() {
+    let bench = Bench::new([
+        SessionScript::new("draft").says("A draft.").ends(),
+        SessionScript::new("polish").says("Polished.").ends(),
+    ]);
+    let prompts = Arc::new(Mutex::new(0));
+    let counted = prompts.clone();
+    let options = bench.options().observer(move |event: &FlowEvent<'_>| {
+        if let FlowEvent::PromptSent { .. } = event {
+            *counted.lock().expect("not poisoned") += 1;
+        }
+    });
+
+    let result = bench.run_with(two_steps(), options).await;
+
+    assert!(result.is_success(), "{result:?}");
+    assert_eq!(*prompts.lock().expect("not poisoned"), 2);
+}
+
+#[tokio::test]
+async fn a_budget_of_nothing_is_refused_by_the_name_of_its_call() {
+    let bench = Bench::new([]);
+    let limits = FlowLimits {
+        budget: Budget::default().with_cost(CostUsd::ZERO),
+        ..FlowLimits::default()
+    };
+
+    let built = build(two_steps(), bench.options().limits(limits));
+
+    let error = built.expect_err("it is refused");
+    assert_eq!(error.kind(), FlowErrorKind::ConfigurationValidation);
+    assert!(error.to_string().contains(".limits(..)"), "{error}");
+}

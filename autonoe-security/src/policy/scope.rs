@@ -1,0 +1,150 @@
+//! The run that a policy judges for.
+
+use std::fmt;
+
+use crate::check::path;
+
+/// What a run is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+pub enum Mode {
+    /// Plan the deliverables, then implement them.
+    #[default]
+    Run,
+    /// Bring the ledger in line with the specification, then verify the code
+    /// against it. Writes no project file.
+    Sync,
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Run => "run",
+            Self::Sync => "sync",
+        })
+    }
+}
+
+/// The run that a policy judges for: its mode and its directories.
+///
+/// The path of a project is a scope in run mode.
+///
+/// ```
+/// use autonoe_security::{Mode, Policy, PolicyConfig, PolicyScope};
+///
+/// let run = Policy::new("/srv/shop", PolicyConfig::default())?;
+/// let sync = PolicyScope {
+///     mode: Mode::Sync,
+///     ..PolicyScope::new("/srv/shop")
+/// };
+/// let sync = Policy::new(sync, PolicyConfig::default())?;
+///
+/// assert_eq!((run.mode(), sync.mode()), (Mode::Run, Mode::Sync));
+/// # Ok::<(), autonoe_security::PolicyError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PolicyScope {
+    /// What the commands are run for.
+    pub mode: Mode,
+    /// The directory of the project, as an absolute path.
+    pub project_dir: String,
+    /// A symlink to the project, as an absolute path. Paths through it count as paths of the project.
+    pub project_link: Option<String>,
+    /// The home of the user, where credentials are; a relative path is ignored. Homes in `/home`,
+    /// `/Users` and `/root` are known without it.
+    pub home: Option<String>,
+}
+
+impl PolicyScope {
+    /// Returns the scope of a run in `project_dir`: run mode, no symlink to it, no home.
+    pub fn new(project_dir: impl Into<String>) -> Self {
+        Self {
+            mode: Mode::default(),
+            project_dir: project_dir.into(),
+            project_link: None,
+            home: None,
+        }
+    }
+
+    /// Compares mode and project directory with those of `run`.
+    pub(crate) fn check(&self, run: &Self) -> Result<(), ScopeMismatch> {
+        let is_same_dir = path::normal(&self.project_dir) == path::normal(&run.project_dir);
+        if self.mode == run.mode && is_same_dir {
+            return Ok(());
+        }
+        Err(ScopeMismatch {
+            policy: self.clone(),
+            run: run.clone(),
+        })
+    }
+}
+
+impl From<&str> for PolicyScope {
+    fn from(project_dir: &str) -> Self {
+        Self::new(project_dir)
+    }
+}
+
+impl From<String> for PolicyScope {
+    fn from(project_dir: String) -> Self {
+        Self::new(project_dir)
+    }
+}
+
+/// A policy that was made for another run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ScopeMismatch {
+    /// The run that the policy was made for.
+    pub policy: PolicyScope,
+    /// The run that is to use it.
+    pub run: PolicyScope,
+}
+
+impl fmt::Display for ScopeMismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { policy, run } = self;
+        write!(
+            f,
+            "the Bash policy is for mode {} in {:?}, and the run has mode {} in {:?}",
+            policy.mode, policy.project_dir, run.mode, run.project_dir
+        )
+    }
+}
+
+impl std::error::Error for ScopeMismatch {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scope_fits_a_run_of_the_same_mode_and_directory() {
+        let scope = |mode, dir: &str| PolicyScope {
+            mode,
+            ..PolicyScope::new(dir)
+        };
+        let run = PolicyScope {
+            home: Some("/home/ada".to_owned()),
+            ..scope(Mode::Sync, "/srv/shop")
+        };
+
+        assert_eq!(scope(Mode::Sync, "/srv/./shop/").check(&run), Ok(()));
+        for other in [
+            scope(Mode::Run, "/srv/shop"),
+            scope(Mode::Sync, "/srv/bank"),
+        ] {
+            assert!(other.check(&run).is_err(), "{other:?}");
+        }
+        assert_eq!(
+            scope(Mode::Run, "/srv/shop")
+                .check(&run)
+                .expect_err("another mode")
+                .to_string(),
+            "the Bash policy is for mode run in \"/srv/shop\", and the run has mode sync in \
+             \"/srv/shop\"",
+        );
+    }
+}
