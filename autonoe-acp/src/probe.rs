@@ -99,6 +99,8 @@ mod tests {
     use std::fs;
     use std::path::PathBuf;
 
+    use autonoe_core::HookCoverage;
+
     use super::*;
 
     /// Returns the options for a tested Gemini CLI in `folder` that is run by `node`.

@@ -199,9 +199,7 @@ mod tests {
         let place = SessionPlace::furnish(folder.path(), "x-", |_| Ok(())).expect("a place");
         let walls = Walls::new(Some("/nowhere/bwrap".into()));
 
-        let made = walls
-            .launch(&spec, Support::Yes, place, &Inside::default())
-            .await;
+        let made = walls.launch(&spec, place, &Inside::default()).await;
 
         let error = made.expect_err("there is none");
         assert_eq!(error.kind(), AgentErrorKind::NotAvailable);
