@@ -17,8 +17,11 @@ use crate::conformance::scripted_harness::{Fault, ScriptedHarness};
 
 /// Claims no field of a session, and still ignores one.
 struct Ignores {
-    unset: fn(&mut SessionSpec),
+    unset: Unset,
 }
+
+/// Takes back what a field of a session asks for.
+type Unset = fn(&mut SessionSpec);
 
 fn claims_no_field(capabilities: &Capabilities) -> Capabilities {
     Capabilities::new("ignorant")
@@ -43,7 +46,7 @@ impl Fault for Ignores {
 
 #[tokio::test(start_paused = true)]
 async fn a_backend_that_ignores_a_field_is_found_by_the_name_of_the_field() {
-    let fields: [(&str, fn(&mut SessionSpec)); 9] = [
+    let fields: [(&str, Unset); 9] = [
         ("sandbox", |spec| spec.sandbox = Sandbox::Off),
         ("outer_sandbox", |spec| spec.outer_sandbox = None),
         ("model", |spec| spec.model = None),
