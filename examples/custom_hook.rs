@@ -80,7 +80,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
         SessionScript::new("does too much at once")
             .uses_tool("Write", json!({"file_path": "a.rs", "content": ""}))
             .uses_tool("Write", json!({"file_path": "b.rs", "content": ""}))
-            .is_denied("Write", json!({"file_path": "c.rs", "content": ""}))
+            .is_denied_by(
+                "small-steps",
+                "Write",
+                json!({"file_path": "c.rs", "content": ""}),
+            )
             .ends(),
         SessionScript::new("does the rest")
             .uses_tool("Write", json!({"file_path": "c.rs", "content": ""}))

@@ -23,16 +23,24 @@ use tokio::task::JoinSet;
 /// Makes parrots.
 struct Parrots;
 
+impl Parrots {
+    /// What parrots can do. A session that asks for anything else is refused.
+    fn claims() -> Capabilities {
+        Capabilities::new("parrots")
+            .with_hooks(HookCoverage::EveryTool)
+            .with_cost(Support::Yes)
+            .with_in_process_tools(Support::Yes)
+    }
+}
+
 #[async_trait]
 impl AgentClientFactory for Parrots {
     async fn probe(&self) -> Result<Capabilities, AgentError> {
-        Ok(Capabilities::new("parrots")
-            .with_hooks(HookCoverage::EveryTool)
-            .with_cost(Support::Yes)
-            .with_in_process_tools(Support::Yes))
+        Ok(Self::claims())
     }
 
     fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
+        spec.refuse_unclaimed(&Self::claims())?;
         Ok(Box::new(Parrot { spec }))
     }
 }

@@ -4,15 +4,12 @@ use std::fs::Metadata;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use autonoe_core::{
-    AgentError, AgentErrorKind, Capabilities, HookCoverage, ServerReach, Support, TokenReports,
-    ToldEvents,
-};
+use autonoe_core::{AgentError, AgentErrorKind, Capabilities, ServerReach, Support};
 use serde_json::{Value, json};
 
 use crate::events::Translator;
 use crate::launch::{
-    AcpOptions, HomeFolder, Preset, TESTED_VERSION, is_tested_version, missing_credentials,
+    AcpOptions, HomeFolder, Preset, TESTED_VERSION, claims, is_tested_version, missing_credentials,
     probe_launch,
 };
 use crate::session::{Live, late};
@@ -81,32 +78,16 @@ pub(crate) async fn start_and_probe(options: &AcpOptions) -> Result<Capabilities
 
 /// Returns the capabilities of an agent with this `answer` to `initialize`.
 fn capabilities(options: &AcpOptions, answer: &Value) -> Capabilities {
-    let loads = answer["agentCapabilities"]["loadSession"] == true;
-    let resume = match loads && options.home != HomeFolder::PerSession {
-        true => Support::Yes,
-        false => Support::No,
-    };
-    let capabilities = Capabilities::new(&options.name)
-        // The agent decides which calls it asks about, and the protocol does not report which.
-        .with_hooks(HookCoverage::AskedOnly)
-        .with_sandbox(Support::No)
+    let mut capabilities = claims(options)
         .with_sandbox_remedy(options.walls.remedy())
-        .with_outer_sandbox(Support::Yes)
-        .with_cost(Support::No)
-        .with_tokens(match options.preset {
-            // An agent may report tokens, and does not announce whether it will.
-            Preset::Plain => TokenReports::None,
-            Preset::Gemini => TokenReports::EachTurn,
-        })
-        .with_quota_reset(Support::No)
-        .with_resume(resume)
-        .with_in_process_tools(Support::No)
         .with_tool_server(match speaks_http(answer) {
             true => ServerReach::Address,
             false => ServerReach::Command,
-        })
-        .with_steering(Support::No)
-        .with_events(ToldEvents::default());
+        });
+    if answer["agentCapabilities"]["loadSession"] != true {
+        capabilities.resume = Support::No;
+        capabilities.resume_remedy = None;
+    }
     match answer["agentInfo"]["version"].as_str() {
         Some(version) => capabilities.with_version(version),
         None => capabilities,
@@ -117,6 +98,8 @@ fn capabilities(options: &AcpOptions, answer: &Value) -> Capabilities {
 mod tests {
     use std::fs;
     use std::path::PathBuf;
+
+    use autonoe_core::HookCoverage;
 
     use super::*;
 

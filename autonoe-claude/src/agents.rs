@@ -5,11 +5,10 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use autonoe_backend::ProgramClient;
 use autonoe_core::{
-    AgentClient, AgentClientFactory, AgentError, Capabilities, HookCoverage, SessionSpec, Support,
-    TokenReports, ToldEvents,
+    AgentClient, AgentClientFactory, AgentError, Capabilities, SessionSpec, Support,
 };
 
-use crate::launch::{ClaudeOptions, ConfigFolder, LaunchPlan, completed};
+use crate::launch::{ClaudeOptions, LaunchPlan, claims, completed};
 use crate::probe::{Login, Probe, not_logged_in, probe};
 use crate::session::Live;
 
@@ -59,25 +58,14 @@ impl AgentClientFactory for ClaudeAgents {
         if let Some(problem) = found.directory_problem {
             return Err(problem);
         }
-        let capabilities = Capabilities::new("claude");
-        let capabilities = match found.sandbox_problem {
-            None => capabilities.with_sandbox(Support::Yes),
-            Some(problem) => capabilities
+        let claims = claims(&self.options).with_version(found.version);
+        Ok(match found.sandbox_problem {
+            None => claims,
+            Some(problem) => claims
+                .with_sandbox(Support::No)
                 .with_sandbox_problem(problem.reason)
                 .with_sandbox_remedy(problem.remedy),
-        };
-        Ok(capabilities
-            .with_version(found.version)
-            .with_hooks(HookCoverage::EveryTool)
-            .with_outer_sandbox(Support::Yes)
-            .with_cost(Support::Yes)
-            .with_tokens(TokenReports::EachTurn)
-            .with_quota_reset(Support::Yes)
-            .with_resume(resume(&self.options.config))
-            .with_in_process_tools(Support::Yes)
-            .with_steering(Support::Yes)
-            // Its calls of models are its own business: it tells only what turns used.
-            .with_events(ToldEvents::default().with_progress(Support::Yes)))
+        })
     }
 
     fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
@@ -90,17 +78,10 @@ impl AgentClientFactory for ClaudeAgents {
     }
 }
 
-/// Tells whether conversations can be resumed: they are kept where the configuration is.
-fn resume(config: &ConfigFolder) -> Support {
-    match config {
-        ConfigFolder::PerSession => Support::No,
-        ConfigFolder::OfTheUser | ConfigFolder::Kept(_) => Support::Yes,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::launch::ConfigFolder;
 
     #[test]
     fn a_conversation_that_goes_with_its_session_cannot_be_resumed() {
@@ -109,7 +90,10 @@ mod tests {
             (ConfigFolder::Kept("/srv/claude".into()), Support::Yes),
             (ConfigFolder::PerSession, Support::No),
         ] {
-            assert_eq!(resume(&config), support, "{config:?}");
+            let mut options = ClaudeOptions::new("/usr/bin/claude", []);
+            options.config = config.clone();
+
+            assert_eq!(claims(&options).resume, support, "{config:?}");
         }
     }
 }

@@ -4,12 +4,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use autonoe_backend::ProgramClient;
-use autonoe_core::{
-    AgentClient, AgentClientFactory, AgentError, Capabilities, HookCoverage, SessionSpec, Support,
-    TokenReports, ToldEvents,
-};
+use autonoe_core::{AgentClient, AgentClientFactory, AgentError, Capabilities, SessionSpec};
 
-use crate::launch::{CodexHome, CodexOptions, LaunchPlan, completed};
+use crate::launch::{CodexOptions, LaunchPlan, claims, completed};
 use crate::probe::version;
 use crate::session::Live;
 
@@ -50,27 +47,9 @@ impl CodexAgents {
 impl AgentClientFactory for CodexAgents {
     async fn probe(&self) -> Result<Capabilities, AgentError> {
         let version = version(&self.options).await?;
-        Ok(Capabilities::new("codex")
+        Ok(claims(&self.options)
             .with_version(version)
-            // Reading resources of MCP servers is not asked about.
-            .with_hooks(HookCoverage::AskedOnly)
-            // Its own can be left.
-            .with_sandbox(Support::No)
-            .with_sandbox_remedy(self.options.walls.remedy())
-            .with_outer_sandbox(Support::Yes)
-            .with_tokens(TokenReports::EachCall)
-            .with_quota_reset(Support::Yes)
-            .with_resume(match self.options.home {
-                CodexHome::PerSession => Support::No,
-                CodexHome::Kept(_) => Support::Yes,
-            })
-            .with_in_process_tools(Support::Yes)
-            .with_steering(Support::Yes)
-            .with_events(
-                ToldEvents::default()
-                    .with_model_calls(Support::Yes)
-                    .with_model_chunks(Support::Yes),
-            ))
+            .with_sandbox_remedy(self.options.walls.remedy()))
     }
 
     fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {

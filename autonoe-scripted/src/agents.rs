@@ -18,8 +18,9 @@ use crate::stage::{Playing, ReceivedSession, Stage};
 /// Scripts are keyed by the number of the session: the first one plays in
 /// session 1. It is strict: a session without a script, a tool call that does
 /// not go as expected and a step that was never played are problems. Problems
-/// fail the test in [`verify`](Self::verify), and on drop when nobody looked
-/// and the test is not failing already.
+/// fail the test in [`verify`](Self::verify), and on drop, unless the test is
+/// failing already. The drop stays silent while no session was asked for, so
+/// that it does not hide why the run did not start.
 #[must_use = "a script that nobody plays tests nothing"]
 pub struct ScriptedAgents {
     stage: Stage,
@@ -46,14 +47,13 @@ impl ScriptedAgents {
         let mut told = ToldEvents::default();
         for (number, script) in (1..).zip(scripts) {
             told = script.told(told);
-            if number >= first {
-                let playing = Playing {
-                    script,
-                    started: false,
-                    steps_done: 0,
-                };
-                stage.lock().scripts.insert(number, playing);
-            }
+            let was_played = number < first;
+            let playing = Playing {
+                started: was_played,
+                steps_done: if was_played { script.steps.len() } else { 0 },
+                script,
+            };
+            stage.lock().scripts.insert(number, playing);
         }
         let capabilities = Capabilities::new("scripted agents")
             .with_version(env!("CARGO_PKG_VERSION"))
@@ -62,6 +62,12 @@ impl ScriptedAgents {
             .with_cost(Support::Yes)
             .with_tokens(TokenReports::EachCall)
             .with_quota_reset(Support::Yes)
+            .with_model(Support::Yes)
+            .with_system_prompt(Support::Yes)
+            .with_thinking(Support::Yes)
+            .with_max_turns(Support::Yes)
+            .with_mcp_servers(Support::Yes)
+            .with_project_memory_off(Support::Yes)
             .with_in_process_tools(Support::Yes)
             .with_events(told);
         Self {
@@ -89,8 +95,9 @@ impl ScriptedAgents {
         self
     }
 
-    /// Claims other capabilities. By default everything but resume and steering is there; calls of
-    /// models and progress are told if a script has them.
+    /// Claims other capabilities. By default everything but resume, steering and the outer sandbox
+    /// is claimed; calls of models and progress are claimed if a script has them. A session that
+    /// sets a field that is not claimed is refused.
     pub fn with_capabilities(mut self, capabilities: Capabilities) -> Self {
         self.capabilities = capabilities;
         self
@@ -169,7 +176,9 @@ fn list(problems: &[String]) -> String {
 
 impl Drop for ScriptedAgents {
     fn drop(&mut self) {
-        if self.on_drop == OnDrop::Verify && !std::thread::panicking() {
+        // Before the first session, whatever the test is about has failed already, and reports why.
+        let is_due = self.on_drop == OnDrop::Verify && self.stage.was_used();
+        if is_due && !std::thread::panicking() {
             self.verify();
         }
     }
@@ -182,12 +191,11 @@ impl AgentClientFactory for ScriptedAgents {
     }
 
     fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
-        let Some(script) = self.stage.begin(&spec) else {
-            return Err(AgentError::new(
-                AgentErrorKind::Configuration,
-                format!("there is no script for session {}", spec.key.number),
-            ));
-        };
+        spec.refuse_unclaimed(&self.capabilities)?;
+        let script = self
+            .stage
+            .begin(&spec)
+            .map_err(|refusal| AgentError::new(AgentErrorKind::Configuration, refusal))?;
         let steering = self.capabilities.steering;
         Ok(Box::new(ScriptedClient::new(
             self.stage.clone(),

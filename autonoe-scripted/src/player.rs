@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::session_script::{SessionScript, quota_exceeded};
 use crate::stage::Stage;
-use crate::step::{Expectation, Step, ToolUse};
+use crate::step::{Step, ToolUse};
 
 /// How often it is looked whether a file is there.
 const LOOK: Duration = Duration::from_millis(10);
@@ -189,13 +189,8 @@ impl Player {
                 (ToolStatus::Denied, format!("denied by {by}: {reason}"))
             }
         };
+        let as_expected = tool.expect.is_met(&decision, status);
         self.stage.decided(call, decision);
-        let as_expected = match tool.expect {
-            Expectation::Runs => status == ToolStatus::Ok,
-            Expectation::Denied => status == ToolStatus::Denied,
-            Expectation::Fails => status == ToolStatus::Error,
-            Expectation::Anything => true,
-        };
         if !as_expected {
             self.stage.problem(format!(
                 "{place}: {tool} was expected to be {:?}, but it was {status:?}: {output}",

@@ -112,7 +112,23 @@ impl SessionScript {
         self.calls(ToolUse::new(name, input))
     }
 
-    /// Calls a tool that is expected to be denied.
+    /// Calls a tool that is expected to be denied by the guard or hook of the name `by`, for example
+    /// `bash-security`, or by `grants`: no permission rule allows it.
+    #[must_use]
+    pub fn is_denied_by(
+        self,
+        by: impl Into<String>,
+        name: impl Into<String>,
+        input: Value,
+    ) -> Self {
+        let expected = Expectation::DeniedBy(by.into());
+        self.calls(ToolUse::new(name, input).expecting(expected))
+    }
+
+    /// Calls a tool that is expected to be denied, by whatever guard, hook or grant.
+    ///
+    /// A test of one guard uses [`is_denied_by`](Self::is_denied_by): this one stays green when
+    /// another guard denies the call.
     #[must_use]
     pub fn is_denied(self, name: impl Into<String>, input: Value) -> Self {
         self.calls(ToolUse::new(name, input).expecting(Expectation::Denied))

@@ -44,6 +44,8 @@ pub(crate) struct Inner {
     pub(crate) for_instructions: BTreeMap<InstructionName, VecDeque<SessionScript>>,
     pub(crate) received: Vec<ReceivedSession>,
     pub(crate) problems: Vec<String>,
+    /// Whether a session was asked for.
+    pub(crate) was_used: bool,
     pub(crate) disposed: usize,
     pub(crate) alive: usize,
 }
@@ -60,31 +62,49 @@ impl Stage {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the script of the session, or notes that there is none.
-    pub(crate) fn begin(&self, spec: &SessionSpec) -> Option<SessionScript> {
-        let number = spec.key.number;
-        let mut inner = self.lock();
-        if let Some(scripts) = inner.for_instructions.get_mut(&spec.instruction) {
-            return match scripts.len() {
+    /// Takes the script of the session.
+    ///
+    /// # Errors
+    ///
+    /// There is no script left for it. The message is recorded as a problem, too.
+    pub(crate) fn begin(&self, spec: &SessionSpec) -> Result<SessionScript, String> {
+        let (number, instruction) = (spec.key.number, &spec.instruction);
+        let mut guard = self.lock();
+        let inner = &mut *guard;
+        inner.was_used = true;
+        let of_instruction = inner.for_instructions.get_mut(instruction);
+        let refusal = match (of_instruction, inner.scripts.get_mut(&number)) {
+            (Some(scripts), _) => {
                 // The last one is played again and again.
-                0 | 1 => scripts.front().cloned(),
-                _ => scripts.pop_front(),
-            };
-        }
-        let taken = match inner.scripts.get_mut(&number) {
-            Some(playing) if !playing.started => {
-                playing.started = true;
-                Some(playing.script.clone())
+                let taken = match scripts.len() {
+                    0 | 1 => scripts.front().cloned(),
+                    _ => scripts.pop_front(),
+                };
+                match taken {
+                    Some(script) => return Ok(script),
+                    None => format!("there is no script for the instruction {instruction}"),
+                }
             }
-            _ => None,
+            (None, Some(playing)) if !playing.started => {
+                playing.started = true;
+                return Ok(playing.script.clone());
+            }
+            (None, Some(playing)) => {
+                let name = &playing.script.name;
+                format!(
+                    "session {number} ({instruction}) has no script left: {name:?} was already \
+                     played; make new scripted agents for each run"
+                )
+            }
+            (None, None) => format!("there is no script for session {number} ({instruction})"),
         };
-        if taken.is_none() {
-            let instruction = &spec.instruction;
-            inner
-                .problems
-                .push(format!("session {number} ({instruction}) was not expected"));
-        }
-        taken
+        inner.problems.push(refusal.clone());
+        Err(refusal)
+    }
+
+    /// Returns whether a session was asked for.
+    pub(crate) fn was_used(&self) -> bool {
+        self.lock().was_used
     }
 
     pub(crate) fn receive(&self, received: ReceivedSession) {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::{AgentErrorKind, SessionOutcome, StreamEvent};
+use autonoe_core::{AgentErrorKind, GateDecision, SessionOutcome, StreamEvent, ToolStatus};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -127,16 +127,33 @@ impl fmt::Display for ToolUse {
 }
 
 /// What a script expects to come of a tool call.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Expectation {
     /// It runs and succeeds.
     #[default]
     Runs,
-    /// It is denied.
+    /// It is denied, by any guard, hook or grant.
     Denied,
+    /// It is denied by the guard or hook of this name, or by `grants`.
+    DeniedBy(String),
     /// It runs and fails.
     Fails,
     /// Whatever comes is right.
     Anything,
+}
+
+impl Expectation {
+    /// Returns whether `decision` of the gate and the `status` of the call are what is expected.
+    pub(crate) fn is_met(&self, decision: &GateDecision, status: ToolStatus) -> bool {
+        match self {
+            Self::Runs => status == ToolStatus::Ok,
+            Self::Denied => status == ToolStatus::Denied,
+            Self::DeniedBy(name) => {
+                matches!(decision, GateDecision::Deny { by, .. } if by == name)
+            }
+            Self::Fails => status == ToolStatus::Error,
+            Self::Anything => true,
+        }
+    }
 }

@@ -10,8 +10,8 @@ use tokio::time::Instant;
 
 /// A clock on tokio's paused time: `now` and `sleep` agree, and a wait takes no time.
 ///
-/// Make it inside a test with `#[tokio::test(start_paused = true)]`. Without
-/// paused time it is a clock that starts at a fixed date and really waits.
+/// Use it in a test with `#[tokio::test(start_paused = true)]`. A wait panics
+/// where time is not paused, because it would take as long as it says.
 ///
 /// ```
 /// use std::time::Duration;
@@ -62,12 +62,53 @@ impl Clock for VirtualClock {
             .unwrap_or(Timestamp::MAX)
     }
 
+    #[track_caller]
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        assert!(
+            is_paused(),
+            "VirtualClock was asked to wait {duration:?} where time is not paused; use \
+             #[tokio::test(start_paused = true)], or another clock"
+        );
         // Tokio's timer counts in milliseconds: a wait that is cut off there
         // would end too early by a hair.
         let whole = Duration::from_millis(
             u64::try_from(duration.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX),
         );
         tokio::time::sleep(whole).boxed()
+    }
+}
+
+/// Returns whether tokio's time is paused. Tokio does not report it.
+fn is_paused() -> bool {
+    // Time that is not paused differs between any two readings a microsecond apart. Paused time can
+    // be advanced by another thread between them, but hardly three times in a row.
+    (0..3).any(|_| {
+        let (before, real) = (Instant::now(), std::time::Instant::now());
+        while real.elapsed() < Duration::from_micros(1) {
+            std::hint::spin_loop();
+        }
+        Instant::now() == before
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOURS: Duration = Duration::from_secs(5 * 3600);
+
+    #[tokio::test]
+    #[should_panic(expected = "VirtualClock was asked to wait 18000s where time is not paused")]
+    async fn a_wait_where_time_is_not_paused_fails_at_once() {
+        drop(VirtualClock::new().sleep(HOURS));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_wait_takes_no_time_once_time_is_paused() {
+        let clock = VirtualClock::new();
+
+        clock.sleep(HOURS).await;
+
+        assert_eq!(clock.now().to_string(), "2026-01-01T05:00:00Z");
     }
 }

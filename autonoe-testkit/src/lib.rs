@@ -3,12 +3,13 @@
 //! - [`ScriptedAgents`]: a backend that plays a script. Its tool calls go
 //!   through the real hooks and the real tools; what it expects and does not
 //!   get fails the test by the name of the step.
-//! - [`VirtualClock`]: a five-hour wait takes a millisecond.
+//! - [`VirtualClock`]: a five-hour wait takes a millisecond, in paused time.
 //! - [`EventLog`]: what happened, as lines that a person can review.
 //! - [`CapturedLogs`]: what was traced.
 //! - [`Recorder`] and [`Replayer`]: a run of any backend on a cassette, played
 //!   again against the hooks and tools of today.
-//! - [`FaultyAgents`]: any backend, with faults that a seed chooses.
+//! - [`FaultyAgents`]: any backend, with faults that a test or a seed chooses.
+//! - [`FaultyRepository`]: any repository, whose nth load or save fails.
 //! - [`TempProject`]: a project directory that goes with the test.
 //! - [`CrashPoints`]: a run that is killed after every line of its journal in
 //!   turn, and resumed.
@@ -91,7 +92,7 @@ pub use cassette::{
     Cassette, CassetteError, RecordedFailure, RecordedItem, RecordedSession, RecordedTurn,
     Recorder, Replayer, TurnEnd,
 };
-pub use chaos::{Fault, FaultHit, FaultyAgents};
+pub use chaos::{Fault, FaultHit, FaultyAgents, FaultyRepository, RepositoryCall};
 pub use clock::VirtualClock;
 pub use crash::{CrashPoint, CrashPoints, CrashReport, RunAttempt, Totals};
 pub use event_log::EventLog;

@@ -7,16 +7,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use autonoe_backend::{Inside, SandboxNetwork, SessionPlace, add_session_environment};
-use autonoe_core::{AgentError, AgentErrorKind, McpServer, SessionSpec, Support, write_new_file};
+use autonoe_core::{
+    AgentError, AgentErrorKind, Capabilities, HookCoverage, McpServer, SessionSpec, Support,
+    TokenReports, ToldEvents, write_new_file,
+};
 use autonoe_process::Launch;
 
 use super::{AcpOptions, HomeFolder, Preset, gemini, gemini_settings, memory_files};
 
 /// What the names of the folders of sessions begin with.
 pub(crate) const FOLDER: &str = "autonoe-acp-";
-
-/// Nobody knows whether an agent of the protocol has a sandbox.
-const OWN_SANDBOX: Support = Support::No;
 
 /// Tells whether a session can be started at all.
 ///
@@ -25,44 +25,53 @@ const OWN_SANDBOX: Support = Support::No;
 /// It asks for something that the agent cannot give.
 pub(crate) fn check(options: &AcpOptions, spec: &SessionSpec) -> Result<(), AgentError> {
     let refuse = |message: &str| Err(AgentError::new(AgentErrorKind::Unsupported, message));
-    let has_walls = options.walls.are_needed(spec, OWN_SANDBOX)?;
-    let is_plain = options.preset == Preset::Plain;
+    spec.refuse_unclaimed(&claims(options))?;
+    let has_walls = options.walls.are_needed(spec)?;
     let servers = options.servers(&spec.mcp_servers);
     let is_far = |server: &McpServer| matches!(server, McpServer::Remote { .. });
     if has_walls && options.walls.network == SandboxNetwork::Off && servers.values().any(is_far) {
         return refuse("an agent without a network cannot reach an MCP server by its address");
     }
-    if spec.thinking.is_some() {
-        return refuse("an agent of this protocol cannot be told how much to think");
-    }
-    if spec.max_turns.is_some() && is_plain {
-        return refuse("the turns of this agent cannot be limited");
-    }
-    if spec.max_turns.is_some() && options.home != HomeFolder::PerSession {
-        return refuse("the turns of Gemini CLI can be limited only in a fresh home");
-    }
-    if spec.system_prompt.is_some() && is_plain {
-        return refuse("this agent cannot be given a system prompt");
-    }
-    if !spec.project_memory && is_plain {
-        return refuse("this agent cannot be kept from reading memory files of the project");
-    }
-    if !spec.project_memory && options.home != HomeFolder::PerSession {
-        return refuse(
-            "project memory can be turned off only in a fresh home: settings in another home can \
-             name further memory files",
-        );
-    }
-    if model(options, spec).is_some() && options.model_argument.is_none() {
+    if options.model.is_some() && options.model_argument.is_none() {
         return refuse("nothing says how this agent is told a model");
     }
-    if spec.resume.is_some() && options.home == HomeFolder::PerSession {
-        return refuse(
-            "a conversation cannot be resumed when its folder goes with the session; \
-             keep the home folder",
-        );
-    }
     Ok(())
+}
+
+/// Returns what the agent can do with these options, whatever it answers to `initialize`.
+pub(crate) fn claims(options: &AcpOptions) -> Capabilities {
+    let support = |is_there| if is_there { Support::Yes } else { Support::No };
+    let is_gemini = options.preset == Preset::Gemini;
+    let is_fresh = options.home == HomeFolder::PerSession;
+    let claims = Capabilities::new(&options.name)
+        // The agent decides which calls it asks about, and the protocol does not report which.
+        .with_hooks(HookCoverage::AskedOnly)
+        // The protocol does not report whether an agent has a sandbox.
+        .with_sandbox(Support::No)
+        .with_outer_sandbox(Support::Yes)
+        .with_cost(Support::No)
+        .with_tokens(match options.preset {
+            // An agent may report tokens, and does not announce whether it will.
+            Preset::Plain => TokenReports::None,
+            Preset::Gemini => TokenReports::EachTurn,
+        })
+        .with_quota_reset(Support::No)
+        .with_resume(support(!is_fresh))
+        .with_model(support(options.model_argument.is_some()))
+        .with_system_prompt(support(is_gemini))
+        .with_thinking(Support::No)
+        // The limit is in a settings file, and settings in another home could replace it.
+        .with_max_turns(support(is_gemini && is_fresh))
+        .with_mcp_servers(Support::Yes)
+        // Settings in another home can name further memory files.
+        .with_project_memory_off(support(is_gemini && is_fresh))
+        .with_in_process_tools(Support::No)
+        .with_steering(Support::No)
+        .with_events(ToldEvents::default());
+    match is_fresh {
+        true => claims.with_resume_remedy("keep the home folder"),
+        false => claims,
+    }
 }
 
 /// Makes the launch of an agent for a session.
@@ -71,7 +80,7 @@ pub(crate) fn check(options: &AcpOptions, spec: &SessionSpec) -> Result<(), Agen
 ///
 /// Its folder cannot be made, or the sandbox that it needs is not there.
 pub(crate) async fn launch(options: &AcpOptions, spec: &SessionSpec) -> Result<Launch, AgentError> {
-    let has_walls = options.walls.are_needed(spec, OWN_SANDBOX)?;
+    let has_walls = options.walls.are_needed(spec)?;
     let place = furnish(options, Some(spec))?;
     let mut environment = session_variables(options, spec);
     environment.extend(own_folders(options, place.path()));
@@ -106,7 +115,7 @@ pub(crate) async fn launch(options: &AcpOptions, spec: &SessionSpec) -> Result<L
         }
         inside.hidden.push(spec.cwd.join(gemini::SETTINGS));
     }
-    let launch = walls.launch(spec, OWN_SANDBOX, place, &inside).await?;
+    let launch = walls.launch(spec, place, &inside).await?;
     let launch = launch.args(options.args.clone()).envs(environment);
     Ok(match (&options.model_argument, model(options, spec)) {
         (Some(argument), Some(model)) => launch.arg(argument).arg(model),

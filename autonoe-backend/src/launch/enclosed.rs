@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use autonoe_core::{AgentError, AgentErrorKind, Places, SessionSpec, Support};
+use autonoe_core::{AgentError, AgentErrorKind, Places, SessionSpec};
 use autonoe_process::{Launch, Network, OsSandbox};
 
 use super::walls::impossible;
@@ -39,11 +39,10 @@ impl Walls {
     pub async fn launch(
         &self,
         spec: &SessionSpec,
-        own: Support,
         place: SessionPlace,
         inside: &Inside,
     ) -> Result<Launch, AgentError> {
-        let mut launch = match self.are_needed(spec, own)? {
+        let mut launch = match self.are_needed(spec)? {
             false => place.launch(&inside.program, &spec.cwd),
             true => {
                 let sandbox = tried(self.around(&spec.cwd, place.path(), inside)?).await?;
@@ -200,9 +199,7 @@ mod tests {
         let place = SessionPlace::furnish(folder.path(), "x-", |_| Ok(())).expect("a place");
         let walls = Walls::new(Some("/nowhere/bwrap".into()));
 
-        let made = walls
-            .launch(&spec, Support::Yes, place, &Inside::default())
-            .await;
+        let made = walls.launch(&spec, place, &Inside::default()).await;
 
         let error = made.expect_err("there is none");
         assert_eq!(error.kind(), AgentErrorKind::NotAvailable);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use autonoe_core::{AgentError, AgentErrorKind, Sandbox, SessionSpec, Support};
+use autonoe_core::{AgentError, AgentErrorKind, SessionSpec};
 use autonoe_process::{OsSandbox, SandboxError, find_program};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -92,23 +92,19 @@ impl Walls {
         remedy.unwrap_or("run it in an outer sandbox").to_owned()
     }
 
-    /// Says whether the program of `spec` is to be started in a sandbox by us.
+    /// Returns whether the program of `spec` is to be started in a sandbox by us.
     ///
-    /// `own` says whether the program can keep its tools in a sandbox of its own that holds.
+    /// Whether a session that requires a sandbox can do without this one is decided by
+    /// [`SessionSpec::refuse_unclaimed`].
     ///
     /// # Errors
     ///
-    /// A sandbox is asked for and there is none.
-    pub fn are_needed(&self, spec: &SessionSpec, own: Support) -> Result<bool, AgentError> {
-        match (&spec.outer_sandbox, spec.sandbox) {
-            (Some(outer), _) if outer.is_bubblewrap() => self.bubblewrap().map(|_| true),
-            // Whoever embeds the run has made another one around all of it.
-            (Some(_), _) | (None, Sandbox::Off) => Ok(false),
-            (None, Sandbox::Required) if own.is_yes() => Ok(false),
-            (None, Sandbox::Required) => Err(AgentError::new(
-                AgentErrorKind::Unsupported,
-                "the agent has no sandbox of its own that holds; run it in an outer one",
-            )),
+    /// The session asks for bubblewrap, and there is none.
+    pub fn are_needed(&self, spec: &SessionSpec) -> Result<bool, AgentError> {
+        match &spec.outer_sandbox {
+            Some(outer) if outer.is_bubblewrap() => self.bubblewrap().map(|_| true),
+            // Any other one was made by the program that embeds the run.
+            Some(_) | None => Ok(false),
         }
     }
 
@@ -133,7 +129,7 @@ pub(super) fn impossible(error: SandboxError) -> AgentError {
 
 #[cfg(test)]
 mod tests {
-    use autonoe_core::{Gate, Grants, OuterSandbox, Places, RunId, SessionKey, Toolbox};
+    use autonoe_core::{Gate, Grants, OuterSandbox, Places, RunId, Sandbox, SessionKey, Toolbox};
 
     use super::*;
 
@@ -152,42 +148,30 @@ mod tests {
     }
 
     #[test]
-    fn a_session_is_never_less_guarded_than_was_asked() {
-        use AgentErrorKind::{NotAvailable, Unsupported};
+    fn bubblewrap_is_made_whatever_else_is_asked_for_or_nothing_starts() {
+        use AgentErrorKind::NotAvailable;
         use Sandbox::{Off, Required};
-        use Support::{No, Yes};
         let (bwrap, none) = (Some("/usr/bin/bwrap"), None);
         let (ours, other) = (Some("bubblewrap"), Some("a container"));
-        for (bubblewrap, own, sandbox, outer, expected) in [
-            // Ours is made whatever else is asked for, or nothing starts.
-            (bwrap, No, Required, ours, Ok(true)),
-            (bwrap, No, Off, ours, Ok(true)),
-            (bwrap, Yes, Required, ours, Ok(true)),
-            (bwrap, Yes, Off, ours, Ok(true)),
-            (none, No, Required, ours, Err(NotAvailable)),
-            (none, No, Off, ours, Err(NotAvailable)),
-            (none, Yes, Required, ours, Err(NotAvailable)),
-            (none, Yes, Off, ours, Err(NotAvailable)),
+        for (bubblewrap, sandbox, outer, expected) in [
+            (bwrap, Required, ours, Ok(true)),
+            (bwrap, Off, ours, Ok(true)),
+            (none, Required, ours, Err(NotAvailable)),
+            (none, Off, ours, Err(NotAvailable)),
             // Another one is around all of it already.
-            (bwrap, No, Required, other, Ok(false)),
-            (none, No, Required, other, Ok(false)),
-            (none, Yes, Off, other, Ok(false)),
-            // Without one, what is required must be the program's own.
-            (bwrap, No, Required, None, Err(Unsupported)),
-            (none, No, Required, None, Err(Unsupported)),
-            (bwrap, Yes, Required, None, Ok(false)),
-            (none, Yes, Required, None, Ok(false)),
-            (bwrap, No, Off, None, Ok(false)),
-            (bwrap, Yes, Off, None, Ok(false)),
+            (bwrap, Required, other, Ok(false)),
+            (none, Required, other, Ok(false)),
+            (none, Off, other, Ok(false)),
+            (bwrap, Required, None, Ok(false)),
+            (bwrap, Off, None, Ok(false)),
         ] {
             let walls = Walls::new(bubblewrap.map(PathBuf::from));
             let spec = spec(sandbox, outer);
 
-            let needed = walls.are_needed(&spec, own);
+            let needed = walls.are_needed(&spec);
 
             let needed = needed.map_err(|error| error.kind());
-            let case = format!("{bubblewrap:?} {own:?} {sandbox:?} {outer:?}");
-            assert_eq!(needed, expected, "{case}");
+            assert_eq!(needed, expected, "{bubblewrap:?} {sandbox:?} {outer:?}");
         }
     }
 

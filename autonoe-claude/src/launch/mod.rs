@@ -21,7 +21,7 @@ pub use config_folder::ConfigFolder;
 pub(crate) use environment::bare_environment;
 pub(crate) use offered_tools::OfferedTools;
 pub use options::ClaudeOptions;
-pub(crate) use plan::{FOLDER, LaunchPlan, PreparedLaunch, furnish};
+pub(crate) use plan::{FOLDER, LaunchPlan, PreparedLaunch, claims, furnish};
 pub(crate) use project_path::check_project_path;
 pub(crate) use session_defaults::completed;
 pub use setting_sources::SettingSources;

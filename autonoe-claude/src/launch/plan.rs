@@ -5,7 +5,10 @@ use std::fs;
 use std::path::PathBuf;
 
 use autonoe_backend::{Inside, SessionPlace};
-use autonoe_core::{AgentError, AgentErrorKind, Sandbox, SessionSpec, Support};
+use autonoe_core::{
+    AgentError, AgentErrorKind, Capabilities, HookCoverage, Sandbox, SessionSpec, Support,
+    TokenReports, ToldEvents,
+};
 use autonoe_process::Launch;
 use serde_json::json;
 
@@ -14,14 +17,11 @@ use super::credentials::{BASH_SETUP, Credentials};
 use super::environment::{environment, temporary};
 use super::git_excludes::git_excludes;
 use super::settings::own_sandbox;
-use super::{ClaudeOptions, ConfigFolder, Settings, check_project_path};
+use super::{ClaudeOptions, ConfigFolder, SettingSources, Settings, check_project_path};
 use crate::wire::PermissionMode;
 
 /// What the names of the folders of sessions begin with.
 pub(crate) const FOLDER: &str = "autonoe-claude-";
-
-/// The program keeps its commands in a sandbox, or does not start when it cannot.
-const OWN_SANDBOX: Support = Support::Yes;
 
 /// All that is needed to start the program for one session.
 pub(crate) struct LaunchPlan;
@@ -43,15 +43,9 @@ impl LaunchPlan {
     ///
     /// The session asks for something that these options cannot give.
     pub(crate) fn check(options: &ClaudeOptions, spec: &SessionSpec) -> Result<(), AgentError> {
-        if spec.resume.is_some() && options.config == ConfigFolder::PerSession {
-            return Err(AgentError::new(
-                AgentErrorKind::Unsupported,
-                "a conversation cannot be resumed when its folder goes with the session; \
-                 keep the configuration folder",
-            ));
-        }
+        spec.refuse_unclaimed(&claims(options))?;
         check_project_path(&spec.cwd, None)?;
-        let has_walls = options.walls.are_needed(spec, OWN_SANDBOX)?;
+        let has_walls = options.walls.are_needed(spec)?;
         if has_walls && options.own_sandbox == Sandbox::Required {
             let message = "the sandbox of Claude Code cannot be made inside of bubblewrap";
             let remedy = "leave one of the two out: all of Claude Code is in bubblewrap";
@@ -121,10 +115,7 @@ impl LaunchPlan {
             ..Inside::default()
         };
         let arguments = arguments(options, spec, &settings, &files);
-        let launch = options
-            .walls
-            .launch(spec, OWN_SANDBOX, place, &inside)
-            .await?;
+        let launch = options.walls.launch(spec, place, &inside).await?;
         let launch = launch.args(arguments).envs(environment);
         let secrets = credentials.secrets.into_iter();
         let launch = secrets.fold(launch, |launch, (variable, secret)| {
@@ -135,6 +126,38 @@ impl LaunchPlan {
             settings,
             server_file: files.mcp_servers,
         })
+    }
+}
+
+/// Returns what the backend can do with these options, on a machine where it works.
+///
+/// Claude Code keeps its commands in a sandbox, and does not start where it cannot.
+pub(crate) fn claims(options: &ClaudeOptions) -> Capabilities {
+    let claims = Capabilities::new("claude")
+        .with_hooks(HookCoverage::EveryTool)
+        .with_sandbox(Support::Yes)
+        .with_outer_sandbox(Support::Yes)
+        .with_cost(Support::Yes)
+        .with_tokens(TokenReports::EachTurn)
+        .with_quota_reset(Support::Yes)
+        .with_model(Support::Yes)
+        .with_system_prompt(Support::Yes)
+        .with_thinking(Support::Yes)
+        .with_max_turns(Support::Yes)
+        .with_mcp_servers(Support::Yes)
+        // With the settings of the project come its memory files.
+        .with_project_memory_off(match options.setting_sources {
+            SettingSources::None => Support::Yes,
+            SettingSources::Project => Support::No,
+        })
+        .with_in_process_tools(Support::Yes)
+        .with_steering(Support::Yes)
+        // Claude Code reports only the usage of whole turns.
+        .with_events(ToldEvents::default().with_progress(Support::Yes));
+    match options.config {
+        // Conversations are kept beside the configuration.
+        ConfigFolder::OfTheUser | ConfigFolder::Kept(_) => claims.with_resume(Support::Yes),
+        ConfigFolder::PerSession => claims.with_resume_remedy("keep the configuration folder"),
     }
 }
 

@@ -17,7 +17,7 @@ pub(crate) use fit::Fit;
 pub(crate) use furnishing::Furnishing;
 pub use home::CodexHome;
 pub use options::CodexOptions;
-pub(crate) use plan::{FOLDER, LaunchPlan, bare_environment, furnish};
+pub(crate) use plan::{FOLDER, LaunchPlan, bare_environment, claims, furnish};
 pub use program_life::ProgramLife;
 pub use provider::CodexProvider;
 pub(crate) use session_defaults::completed;

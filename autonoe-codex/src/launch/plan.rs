@@ -8,7 +8,10 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use autonoe_backend::{Inside, SessionPlace};
-use autonoe_core::{AgentError, AgentErrorKind, SessionSpec, Support, Toolbox, write_new_file};
+use autonoe_core::{
+    AgentError, AgentErrorKind, Capabilities, HookCoverage, SessionSpec, Support, TokenReports,
+    ToldEvents, Toolbox, write_new_file,
+};
 use autonoe_process::Launch;
 
 use super::config_file::config_file;
@@ -39,9 +42,6 @@ const LOCKS: &str = "thread-writer-locks";
 /// What a session has of a folder that is kept: the login and the conversations.
 const SHARED: &[&str] = &["auth.json", "sessions"];
 
-/// A command that is approved may leave the sandbox of the program, so it is not used.
-const OWN_SANDBOX: Support = Support::No;
-
 /// All that is needed to start the program for one session.
 pub(crate) struct LaunchPlan;
 
@@ -59,14 +59,8 @@ impl LaunchPlan {
                 "Codex cannot be told of a folder whose name is no text",
             );
         }
-        options.walls.are_needed(spec, OWN_SANDBOX)?;
-        if spec.resume.is_some() && options.home == CodexHome::PerSession {
-            return refuse(
-                AgentErrorKind::Unsupported,
-                "a conversation cannot be resumed when its folder goes with the session; \
-                 keep the home folder",
-            );
-        }
+        spec.refuse_unclaimed(&claims(options))?;
+        options.walls.are_needed(spec)?;
         if spec.mcp_servers.contains_key(Toolbox::SERVER) {
             return refuse(
                 AgentErrorKind::Configuration,
@@ -82,7 +76,7 @@ impl LaunchPlan {
     ///
     /// The sandbox that it needs is not there.
     pub(crate) fn fit(options: &CodexOptions, spec: &SessionSpec) -> Result<Fit, AgentError> {
-        let is_enclosed = options.walls.are_needed(spec, OWN_SANDBOX)?;
+        let is_enclosed = options.walls.are_needed(spec)?;
         Ok(Fit::of(options, spec, is_enclosed))
     }
 
@@ -110,11 +104,37 @@ impl LaunchPlan {
             fixed: vec![home],
             ..Inside::default()
         };
-        let launch = options
-            .walls
-            .launch(spec, OWN_SANDBOX, place, &inside)
-            .await?;
+        let launch = options.walls.launch(spec, place, &inside).await?;
         Ok(launch.arg("app-server").envs(environment))
+    }
+}
+
+/// Returns what the backend can do with these options, whatever version the program has.
+pub(crate) fn claims(options: &CodexOptions) -> Capabilities {
+    let claims = Capabilities::new("codex")
+        // Codex does not ask before it reads resources of MCP servers.
+        .with_hooks(HookCoverage::AskedOnly)
+        // An approved command may leave the sandbox of Codex, so it is not used.
+        .with_sandbox(Support::No)
+        .with_outer_sandbox(Support::Yes)
+        .with_tokens(TokenReports::EachCall)
+        .with_quota_reset(Support::Yes)
+        .with_model(Support::Yes)
+        .with_system_prompt(Support::Yes)
+        .with_thinking(Support::Yes)
+        .with_max_turns(Support::Yes)
+        .with_mcp_servers(Support::Yes)
+        .with_project_memory_off(Support::Yes)
+        .with_in_process_tools(Support::Yes)
+        .with_steering(Support::Yes)
+        .with_events(
+            ToldEvents::default()
+                .with_model_calls(Support::Yes)
+                .with_model_chunks(Support::Yes),
+        );
+    match options.home {
+        CodexHome::PerSession => claims.with_resume_remedy("keep the home folder"),
+        CodexHome::Kept(_) => claims.with_resume(Support::Yes),
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use autonoe_codex::CodexAgents;
 use autonoe_core::{
-    AgentClient, AgentClientFactory, AgentError, Capabilities, HookCoverage, SessionSpec,
+    AgentClient, AgentClientFactory, AgentError, Capabilities, HookCoverage, Sandbox, SessionSpec,
 };
 use autonoe_testkit::conformance::{self, AgentHarness, Scenario};
 use autonoe_testkit::model_server::{Message, Place, Prompt, Refusal, Script, StreamFault, Turn};
@@ -118,8 +118,11 @@ impl AgentClientFactory for Served {
     }
 
     fn create(&self, mut spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
-        let outer = spec.outer_sandbox.take();
-        spec.outer_sandbox = outer.or(self.setting.outer_sandbox());
+        // A session that requires a sandbox is to be refused, and not to be given one.
+        if spec.sandbox == Sandbox::Off {
+            let outer = spec.outer_sandbox.take();
+            spec.outer_sandbox = outer.or(self.setting.outer_sandbox());
+        }
         self.agents.create(spec)
     }
 }

@@ -5,6 +5,10 @@ use serde::{Deserialize, Serialize};
 
 /// What a backend can do. A run looks before it starts and refuses what is not safe.
 ///
+/// A backend must honour each field of a [`SessionSpec`](super::SessionSpec) that it claims here, and
+/// refuse each other one; [`SessionSpec::refuse_unclaimed`](super::SessionSpec::refuse_unclaimed)
+/// does the latter.
+///
 /// ```
 /// use autonoe_core::{Capabilities, HookCoverage, Support};
 ///
@@ -45,6 +49,27 @@ pub struct Capabilities {
     pub quota_reset: Support,
     /// Whether it can resume an earlier conversation.
     pub resume: Support,
+    /// How to set the backend up so that it can resume conversations, when it cannot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resume_remedy: Option<String>,
+    /// Whether a session can choose its model.
+    #[serde(default = "no")]
+    pub model: Support,
+    /// Whether a session can set the system prompt.
+    #[serde(default = "no")]
+    pub system_prompt: Support,
+    /// Whether a session can set how much the agent thinks.
+    #[serde(default = "no")]
+    pub thinking: Support,
+    /// Whether a session can limit its turns.
+    #[serde(default = "no")]
+    pub max_turns: Support,
+    /// Whether it connects its agents to the MCP servers of a session.
+    #[serde(default = "no")]
+    pub mcp_servers: Support,
+    /// Whether a session can keep the memory files of the project from the agent.
+    #[serde(default = "no")]
+    pub project_memory_off: Support,
     /// Whether it takes our tools as they are; otherwise they need a
     /// [`ToolServer`](super::ToolServer).
     pub in_process_tools: Support,
@@ -73,6 +98,13 @@ impl Capabilities {
             tokens: TokenReports::None,
             quota_reset: Support::No,
             resume: Support::No,
+            resume_remedy: None,
+            model: Support::No,
+            system_prompt: Support::No,
+            thinking: Support::No,
+            max_turns: Support::No,
+            mcp_servers: Support::No,
+            project_memory_off: Support::No,
             in_process_tools: Support::No,
             tool_server: ServerReach::Address,
             steering: Support::No,
@@ -147,6 +179,55 @@ impl Capabilities {
     #[must_use]
     pub fn with_resume(mut self, resume: Support) -> Self {
         self.resume = resume;
+        self
+    }
+
+    /// Sets how to set the backend up so that it can resume conversations.
+    #[must_use]
+    pub fn with_resume_remedy(mut self, remedy: impl Into<String>) -> Self {
+        self.resume_remedy = Some(remedy.into());
+        self
+    }
+
+    /// Sets whether a session can choose its model.
+    #[must_use]
+    pub fn with_model(mut self, model: Support) -> Self {
+        self.model = model;
+        self
+    }
+
+    /// Sets whether a session can set the system prompt.
+    #[must_use]
+    pub fn with_system_prompt(mut self, system_prompt: Support) -> Self {
+        self.system_prompt = system_prompt;
+        self
+    }
+
+    /// Sets whether a session can set how much the agent thinks.
+    #[must_use]
+    pub fn with_thinking(mut self, thinking: Support) -> Self {
+        self.thinking = thinking;
+        self
+    }
+
+    /// Sets whether a session can limit its turns.
+    #[must_use]
+    pub fn with_max_turns(mut self, max_turns: Support) -> Self {
+        self.max_turns = max_turns;
+        self
+    }
+
+    /// Sets whether it connects its agents to the MCP servers of a session.
+    #[must_use]
+    pub fn with_mcp_servers(mut self, mcp_servers: Support) -> Self {
+        self.mcp_servers = mcp_servers;
+        self
+    }
+
+    /// Sets whether a session can keep the memory files of the project from the agent.
+    #[must_use]
+    pub fn with_project_memory_off(mut self, project_memory_off: Support) -> Self {
+        self.project_memory_off = project_memory_off;
         self
     }
 

@@ -42,6 +42,7 @@ mod tool_execution;
 mod tool_server;
 mod toolbox;
 mod typed_tool;
+mod unclaimed_field;
 mod workspace;
 
 pub use agent::{

@@ -20,6 +20,8 @@ use crate::domain::{
 ///
 /// A backend that cannot honour a field that is set fails in `create`; it
 /// never starts a session that is less guarded or less limited than was asked.
+/// [`refuse_unclaimed`](Self::refuse_unclaimed) makes that check from the
+/// backend's [`Capabilities`](super::Capabilities).
 ///
 /// ```
 /// use autonoe_core::{Gate, Grants, Places, RunId, SessionKey, SessionSpec, Toolbox};

@@ -48,7 +48,30 @@ impl ModelAgents {
         }
     }
 
-    /// Says whether commands can be kept in a sandbox, which is tried.
+    /// Returns what the agents can do, on a machine where the sandbox of their commands works.
+    fn claims(&self, backend: String) -> Capabilities {
+        Capabilities::new(backend)
+            .with_hooks(HookCoverage::EveryTool)
+            .with_sandbox(support(self.options.built_in.is_some()))
+            .with_tokens(TokenReports::EachCall)
+            .with_quota_reset(Support::Yes)
+            .with_model(Support::Yes)
+            .with_system_prompt(Support::Yes)
+            .with_thinking(Support::Yes)
+            .with_max_turns(Support::Yes)
+            .with_mcp_servers(Support::Yes)
+            .with_project_memory_off(Support::Yes)
+            .with_in_process_tools(Support::Yes)
+            .with_steering(Support::Yes)
+            .with_events(
+                ToldEvents::default()
+                    .with_model_calls(Support::Yes)
+                    .with_model_chunks(Support::Yes)
+                    .with_progress(Support::Yes),
+            )
+    }
+
+    /// Tries the sandbox of the commands, and withdraws the claim where it does not work.
     async fn with_sandbox(&self, capabilities: Capabilities) -> Capabilities {
         let Some(built_in) = self.options.built_in.clone() else {
             return capabilities;
@@ -56,11 +79,12 @@ impl ModelAgents {
         // It starts a process and waits for it.
         let tried = tokio::task::spawn_blocking(move || built_in.try_sandbox()).await;
         match tried {
-            Ok(Ok(())) => capabilities.with_sandbox(Support::Yes),
+            Ok(Ok(())) => capabilities,
             Ok(Err(error)) => capabilities
+                .with_sandbox(Support::No)
                 .with_sandbox_problem(error.to_string())
                 .with_sandbox_remedy(error.remedy()),
-            Err(_) => capabilities,
+            Err(_) => capabilities.with_sandbox(Support::No),
         }
     }
 
@@ -88,22 +112,11 @@ impl AgentClientFactory for ModelAgents {
         let model = model.map_err(|error| of_setup(&error))?;
         let identity = model.identity();
         let is_priced = self.options.prices.price(identity).is_some();
-        let capabilities = Capabilities::new(format!("model:{identity}"));
+        let claims = self.claims(format!("model:{identity}"));
         Ok(self
-            .with_sandbox(capabilities)
+            .with_sandbox(claims)
             .await
-            .with_hooks(HookCoverage::EveryTool)
-            .with_in_process_tools(Support::Yes)
-            .with_steering(Support::Yes)
-            .with_quota_reset(Support::Yes)
-            .with_cost(support(is_priced))
-            .with_tokens(TokenReports::EachCall)
-            .with_events(
-                ToldEvents::default()
-                    .with_model_calls(Support::Yes)
-                    .with_model_chunks(Support::Yes)
-                    .with_progress(Support::Yes),
-            ))
+            .with_cost(support(is_priced)))
     }
 
     fn cost_of(&self, model: &str) -> Option<Support> {
@@ -114,11 +127,9 @@ impl AgentClientFactory for ModelAgents {
     }
 
     fn create(&self, mut spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
-        check_servers(&spec.mcp_servers)?;
-        if spec.resume.is_some() {
-            return Err(unsupported("going on with an earlier conversation"));
-        }
         let name = spec.model.as_deref().unwrap_or(&self.options.model);
+        spec.refuse_unclaimed(&self.claims(format!("model:{name}")))?;
+        check_servers(&spec.mcp_servers)?;
         let model = self.options.provider.model(name);
         let model = model.map_err(|error| of_setup(&error))?;
         let tools = self.tools(&spec)?;
@@ -145,9 +156,4 @@ fn no_tools(error: BuiltInToolsError) -> AgentError {
         Some(remedy) => failed.with_remedy(remedy),
         None => failed,
     }
-}
-
-fn unsupported(what: impl std::fmt::Display) -> AgentError {
-    let message = format!("an agent in this process cannot do this: {what}");
-    AgentError::new(AgentErrorKind::Unsupported, message)
 }

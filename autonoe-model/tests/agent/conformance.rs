@@ -1,5 +1,7 @@
 //! The agent keeps the contract of every backend.
 
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -65,14 +67,28 @@ impl AgentHarness for Harness {
         });
         let bash = TestTool::writes("Bash", async |input, _| {
             let command = input["command"].as_str().unwrap_or_default().to_owned();
-            let done = std::process::Command::new("bash")
-                .args(["-c", &command])
-                .output();
-            let done = done.expect("it starts");
-            Ok(ToolOutput::new(String::from_utf8_lossy(&done.stdout)))
+            Ok(ToolOutput::new(run(&command)))
         });
         Some(Arc::new(agents(&model, [bash], |_| {})))
     }
+}
+
+/// Runs a command and ends what it leaves in the background, as the built-in tool does.
+fn run(command: &str) -> String {
+    let child = Command::new("bash")
+        .args(["-c", command])
+        .process_group(0)
+        .stdout(Stdio::piped())
+        .spawn();
+    let child = child.expect("it starts");
+    let group = format!("-{}", child.id());
+    let done = child.wait_with_output().expect("it ends");
+    let killed = Command::new("kill")
+        .args(["-KILL", "--", &group])
+        .stderr(Stdio::null())
+        .status();
+    killed.expect("kill can be run");
+    String::from_utf8_lossy(&done.stdout).into_owned()
 }
 
 /// Agents in this process cannot be in a sandbox by themselves; their commands are.

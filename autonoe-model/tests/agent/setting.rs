@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use autonoe_core::{
-    AgentClient, AgentClientFactory, AgentError, Budget, Gate, Grants, Places, RunId, SeededIds,
-    SessionKey, SessionOutcome, SessionSpec, StreamEvent, TokenUsage, Tool, ToolContext,
+    AgentClient, AgentClientFactory, AgentError, Budget, Gate, Grants, Places, RunId, Sandbox,
+    SeededIds, SessionKey, SessionOutcome, SessionSpec, StreamEvent, TokenUsage, Tool, ToolContext,
     ToolDefinition, ToolError, ToolOutput, ToolStatus, Toolbox,
 };
 use autonoe_model::{
@@ -251,6 +251,8 @@ pub(crate) fn spec(budget: Budget) -> SessionSpec {
     let gate = Gate::new(Places::new("/srv/project"), grants);
     let mut spec = SessionSpec::new(key, "/srv/project", gate, Toolbox::new([]));
     spec.budget = budget;
+    // These agents run no commands, so they claim no sandbox for them.
+    spec.sandbox = Sandbox::Off;
     spec
 }
 

@@ -42,6 +42,7 @@ fn silent_on_money(scripts: impl IntoIterator<Item = SessionScript>) -> Scripted
     let capabilities = Capabilities::new("codex")
         .with_hooks(HookCoverage::EveryTool)
         .with_sandbox(Support::Yes)
+        .with_model(Support::Yes)
         .with_in_process_tools(Support::Yes)
         .with_events(ToldEvents::default().with_model_calls(Support::Yes));
     let scripts = scripts.into_iter().map(SessionScript::costs_unknown);

@@ -22,8 +22,9 @@ use super::reading::answered_calls;
 /// recorded is a mismatch, as is a session or a call that is missing on either
 /// side. Prompts, models and the words of an answer may change.
 ///
-/// Mismatches fail the test in [`verify`](Self::verify), and on drop when
-/// nobody looked and the test is not failing already.
+/// Mismatches fail the test in [`verify`](Self::verify), and on drop, unless the
+/// test is failing already. The drop stays silent while no session was asked
+/// for, so that it does not hide why the run did not start.
 ///
 /// The kind of a call is taken from the name of its tool: calls of a backend
 /// that has other names are judged by those.
@@ -84,6 +85,12 @@ impl Replayer {
             Capabilities::new("cassette")
                 .with_hooks(HookCoverage::EveryTool)
                 .with_sandbox(Support::Yes)
+                .with_model(Support::Yes)
+                .with_system_prompt(Support::Yes)
+                .with_thinking(Support::Yes)
+                .with_max_turns(Support::Yes)
+                .with_mcp_servers(Support::Yes)
+                .with_project_memory_off(Support::Yes)
                 .with_in_process_tools(Support::Yes)
         });
         // What a backend tells beside its stream is not on the cassette.
@@ -130,7 +137,9 @@ impl Replayer {
 
 impl Drop for Replayer {
     fn drop(&mut self) {
-        if self.on_drop == OnDrop::Verify && !std::thread::panicking() {
+        // Before the first session, whatever the test is about has failed already, and reports why.
+        let is_due = self.on_drop == OnDrop::Verify && self.deck.lock().was_used;
+        if is_due && !std::thread::panicking() {
             self.verify();
         }
     }
@@ -153,6 +162,7 @@ impl AgentClientFactory for Replayer {
         if let Some(refused) = &session.refused {
             return Err(refused.error());
         }
+        spec.refuse_unclaimed(&self.capabilities)?;
         let steering = self.capabilities.steering;
         let client = ReplayedClient::new(self.deck.clone(), slot, session, spec, steering);
         Ok(Box::new(client))
@@ -177,6 +187,8 @@ pub(super) struct Deck {
 pub(super) struct Inner {
     pub(super) slots: Vec<Slot>,
     pub(super) mismatches: Vec<String>,
+    /// Whether a session was asked for.
+    was_used: bool,
 }
 
 /// A session and how far it was played.
@@ -195,6 +207,7 @@ impl Deck {
     fn begin(&self, spec: &SessionSpec) -> Option<(usize, RecordedSession)> {
         let (number, now) = (spec.key.number, &spec.instruction);
         let mut inner = self.lock();
+        inner.was_used = true;
         let found = inner
             .slots
             .iter_mut()

@@ -1,5 +1,6 @@
 //! A seeded fault injector around any backend.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
@@ -11,7 +12,7 @@ use autonoe_core::{
 
 use super::client::{FaultyClient, Seen};
 use super::fault::{Fault, FaultHit};
-use super::plan::draw;
+use super::plan::{Plan, draw};
 
 /// Lets things go wrong in the sessions of any backend, the same things for the same seed.
 ///
@@ -19,7 +20,8 @@ use super::plan::draw;
 /// was called may have run although its response never arrives. At most one
 /// fault hits a session, and which one depends on the seed and the number of
 /// the session alone. By default half of the sessions are hit, by any
-/// [`Fault`].
+/// [`Fault`]; [`with_fault_in`](Self::with_fault_in) chooses the session and
+/// the fault instead.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -33,9 +35,7 @@ use super::plan::draw;
 /// #     .block_on(async {
 /// let agents = ScriptedAgents::new([SessionScript::new("plans").ends()]).unverified();
 /// let faulty = Arc::new(
-///     FaultyAgents::new(Arc::new(agents), 42)
-///         .with_faults([Fault::Silence])
-///         .with_rate_percent(100),
+///     FaultyAgents::new(Arc::new(agents), 42).with_fault_in(1, Fault::Silence),
 /// );
 ///
 /// let runner = SessionRunner::builder("/srv/project")
@@ -56,8 +56,11 @@ use super::plan::draw;
 pub struct FaultyAgents {
     inner: Arc<dyn AgentClientFactory>,
     seed: u64,
-    percent: u8,
+    /// How many of a hundred sessions are hit; without it, half or only those in `chosen`.
+    percent: Option<u8>,
     faults: Vec<Fault>,
+    /// The faults of single sessions.
+    chosen: BTreeMap<u32, Fault>,
     seen: Arc<Seen>,
 }
 
@@ -67,8 +70,9 @@ impl FaultyAgents {
         Self {
             inner,
             seed,
-            percent: 50,
+            percent: None,
             faults: Fault::ALL.to_vec(),
+            chosen: BTreeMap::new(),
             seen: Arc::default(),
         }
     }
@@ -83,13 +87,44 @@ impl FaultyAgents {
     /// Sets how many of a hundred sessions are hit; 50 by default, 100 and more are all.
     #[must_use]
     pub fn with_rate_percent(mut self, percent: u8) -> Self {
-        self.percent = percent;
+        self.percent = Some(percent);
         self
+    }
+
+    /// Lets `fault` hit session `session`. The seed decides only where in the session.
+    ///
+    /// Sessions that are not named are then spared, unless a
+    /// [rate](Self::with_rate_percent) is set, too.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use autonoe_testkit::{Fault, FaultyAgents, ScriptedAgents};
+    ///
+    /// let agents = Arc::new(ScriptedAgents::new([]));
+    /// let faulty = FaultyAgents::new(agents, 1).with_fault_in(2, Fault::MissingEnd);
+    ///
+    /// assert_eq!(faulty.planned(1), None);
+    /// assert_eq!(faulty.planned(2), Some(Fault::MissingEnd));
+    /// ```
+    #[must_use]
+    pub fn with_fault_in(mut self, session: u32, fault: Fault) -> Self {
+        self.chosen.insert(session, fault);
+        self
+    }
+
+    fn plan(&self, session: u32) -> Option<Plan> {
+        if let Some(fault) = self.chosen.get(&session) {
+            return draw(self.seed, session, 100, &[*fault]);
+        }
+        let by_default = if self.chosen.is_empty() { 50 } else { 0 };
+        let percent = self.percent.unwrap_or(by_default);
+        draw(self.seed, session, percent, &self.faults)
     }
 
     /// Returns the fault that session `number` is to meet, or `None` when it is spared.
     pub fn planned(&self, number: u32) -> Option<Fault> {
-        draw(self.seed, number, self.percent, &self.faults).map(|plan| plan.fault)
+        self.plan(number).map(|plan| plan.fault)
     }
 
     /// Returns the faults that showed, in the order in which they did.
@@ -132,7 +167,7 @@ impl AgentClientFactory for FaultyAgents {
         Ok(Box::new(FaultyClient {
             inner,
             session,
-            plan: draw(self.seed, session, self.percent, &self.faults),
+            plan: self.plan(session),
             seen: self.seen.clone(),
         }))
     }

@@ -49,6 +49,25 @@ pub(super) fn stand_still() {
     std::process::abort();
 }
 
+/// Checks that this program has a test of the name `test`.
+pub(super) fn find_test(test: &str) -> Result<(), String> {
+    let program = env::current_exe().map_err(|error| error.to_string())?;
+    let listed = Command::new(program)
+        .args([test, "--exact", "--list"])
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| error.to_string())?;
+    let listed = String::from_utf8_lossy(&listed.stdout);
+    let entry = format!("{test}: test");
+    if listed.lines().any(|line| line == entry) {
+        return Ok(());
+    }
+    Err(format!(
+        "no such test: {test:?}; give the full name of the test that calls this, such as \
+         \"module::name_of_the_test\""
+    ))
+}
+
 /// Starts this program again for `test` alone, and kills it when it has written the line.
 pub(super) fn run_and_kill(test: &str, orders: &Orders) -> Result<(), String> {
     let program = env::current_exe().map_err(|error| error.to_string())?;

@@ -94,13 +94,16 @@ impl CrashPoints {
     ///
     /// # Panics
     ///
-    /// The undisturbed run does not start, is not the first in its project, or
-    /// its script is not played as written.
+    /// There is no such test. The undisturbed run does not start, is not the
+    /// first in its project, or its script is not played as written.
     pub fn kill_processes(&self, test: &str) -> CrashReport {
         if let Some(Orders { project, line }) = child::orders(test) {
             let attempt = RunAttempt::first(&project);
             let lived = live(&self.make_run, &attempt, Ending::StandsStillAfter(line));
             panic!("the run ended before line {line} was written: {lived:?}");
+        }
+        if let Err(problem) = child::find_test(test) {
+            panic!("{problem}");
         }
         self.crash(|project, line| {
             let project = project.project().clone();

@@ -9,6 +9,14 @@ use serde_json::json;
 
 use crate::cassettes::recorded_run::{recorded, run, run_with};
 
+/// Returns the cassette with its third session as number 7.
+async fn renumbered() -> Cassette {
+    let (cassette, _) = recorded().await;
+    let mut cassette = json!(cassette);
+    cassette["sessions"][2]["number"] = json!(7);
+    serde_json::from_value(cassette).expect("it is a cassette")
+}
+
 #[tokio::test(start_paused = true)]
 async fn another_decision_fails_with_what_was_and_what_is() {
     let (cassette, _) = recorded().await;
@@ -47,12 +55,7 @@ async fn a_tool_that_ends_differently_is_a_mismatch() {
 
 #[tokio::test(start_paused = true)]
 async fn sessions_on_one_side_only_are_mismatches() {
-    let (cassette, _) = recorded().await;
-    let mut shorter = json!(cassette);
-    shorter["sessions"][2]["number"] = json!(7);
-    let shorter: Cassette = serde_json::from_value(shorter).expect("it is a cassette");
-
-    let replayer = Arc::new(Replayer::new(shorter).unverified());
+    let replayer = Arc::new(Replayer::new(renumbered().await).unverified());
     let left = run(replayer.clone()).await;
 
     assert!(
@@ -70,15 +73,26 @@ async fn sessions_on_one_side_only_are_mismatches() {
 
 #[tokio::test(start_paused = true)]
 async fn a_drop_tells_of_mismatches_that_nobody_looked_at() {
-    let (cassette, _) = recorded().await;
-    let replayer = Replayer::new(cassette);
+    let replayer = Arc::new(Replayer::new(renumbered().await));
+    run(replayer.clone()).await;
 
     let dropped = catch_unwind(AssertUnwindSafe(|| drop(replayer)));
 
-    let message = dropped.expect_err("nothing was played");
+    let message = dropped.expect_err("a session was not played");
     let message = message.downcast_ref::<String>().expect("it says why");
     assert!(
-        message.starts_with("the replay is not what was recorded:\nsession 1 "),
+        message.starts_with("the replay is not what was recorded:\nsession 3 "),
         "{message}"
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_drop_before_the_first_session_stays_silent() {
+    let (cassette, _) = recorded().await;
+    let replayer = Replayer::new(cassette);
+    assert!(!replayer.mismatches().is_empty());
+
+    let dropped = catch_unwind(AssertUnwindSafe(|| drop(replayer)));
+
+    assert!(dropped.is_ok());
 }

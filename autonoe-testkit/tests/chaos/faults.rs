@@ -11,6 +11,18 @@ use autonoe_testkit::{Fault, FaultyAgents, ScriptedAgents, SessionScript};
 use futures::{FutureExt, StreamExt};
 use serde_json::json;
 
+fn spec(number: u32) -> SessionSpec {
+    let key = SessionKey {
+        run: RunId::new("run"),
+        number,
+    };
+    let gate = Gate::new(
+        Places::new("/srv/project"),
+        Grants::none().with_tool("Task"),
+    );
+    SessionSpec::new(key, "/srv/project", gate, Toolbox::new([]))
+}
+
 /// Lets `fault` into a session that talks, calls a tool and ends.
 async fn disturbed(fault: Fault) -> (FaultyAgents, Vec<String>) {
     let script = SessionScript::new("works")
@@ -19,18 +31,8 @@ async fn disturbed(fault: Fault) -> (FaultyAgents, Vec<String>) {
         .costs(CostUsd::from_cents(5))
         .ends();
     let agents = FaultyAgents::new(Arc::new(ScriptedAgents::new([script]).unverified()), 5)
-        .with_faults([fault])
-        .with_rate_percent(100);
-    let key = SessionKey {
-        run: RunId::new("run"),
-        number: 1,
-    };
-    let gate = Gate::new(
-        Places::new("/srv/project"),
-        Grants::none().with_tool("Task"),
-    );
-    let spec = SessionSpec::new(key, "/srv/project", gate, Toolbox::new([]));
-    let mut client = agents.create(spec).expect("there is a script");
+        .with_fault_in(1, fault);
+    let mut client = agents.create(spec(1)).expect("there is a script");
     let mut lines = Vec::new();
     let mut stream = client.query("go".into());
     loop {
@@ -159,4 +161,35 @@ async fn a_wrong_cost_is_told_at_the_end() {
         !lines.contains(&"completed for $0.05".to_owned()),
         "{lines:?}"
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fault_hits_the_session_that_the_test_chooses_whatever_the_seed() {
+    for seed in 0..20 {
+        let scripts = [(); 3].map(|()| SessionScript::new("works").ends());
+        let agents = ScriptedAgents::new(scripts).unverified();
+        let agents = FaultyAgents::new(Arc::new(agents), seed).with_fault_in(2, Fault::MissingEnd);
+
+        for number in 1..=3 {
+            let mut client = agents.create(spec(number)).expect("there is a script");
+            client.query("go".into()).collect::<Vec<_>>().await;
+        }
+
+        let planned: Vec<_> = (1..=3).map(|number| agents.planned(number)).collect();
+        assert_eq!(planned, [None, Some(Fault::MissingEnd), None]);
+        let hits: Vec<_> = agents.hits().iter().map(ToString::to_string).collect();
+        assert_eq!(hits, ["session 2: missing end"], "seed {seed}");
+    }
+}
+
+#[test]
+fn other_sessions_are_hit_as_well_where_a_rate_is_set() {
+    let agents = Arc::new(ScriptedAgents::new([]));
+    let agents = FaultyAgents::new(agents, 1)
+        .with_faults([Fault::Panic])
+        .with_rate_percent(100)
+        .with_fault_in(2, Fault::Silence);
+
+    assert_eq!(agents.planned(1), Some(Fault::Panic));
+    assert_eq!(agents.planned(2), Some(Fault::Silence));
 }

@@ -2,4 +2,5 @@
 
 mod diligent_backend;
 mod faults;
+mod faulty_repository;
 mod seeded_runs;

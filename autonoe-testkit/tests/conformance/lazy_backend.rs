@@ -36,15 +36,22 @@ struct LazyAgents {
     calls: Vec<ProbeCall>,
 }
 
+impl LazyAgents {
+    fn claims() -> Capabilities {
+        Capabilities::new("lazy")
+            .with_hooks(HookCoverage::EveryTool)
+            .with_in_process_tools(Support::Yes)
+    }
+}
+
 #[async_trait]
 impl AgentClientFactory for LazyAgents {
     async fn probe(&self) -> Result<Capabilities, AgentError> {
-        Ok(Capabilities::new("lazy")
-            .with_hooks(HookCoverage::EveryTool)
-            .with_in_process_tools(Support::Yes))
+        Ok(Self::claims())
     }
 
     fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
+        spec.refuse_unclaimed(&Self::claims())?;
         let agents = self.clone();
         Ok(Box::new(LazyClient { agents, spec }))
     }

@@ -3,6 +3,7 @@
 mod broken_repositories;
 mod conforming;
 mod faulty_bash;
+mod faulty_claims;
 mod faulty_clients;
 mod faulty_controls;
 mod faulty_engine;
@@ -20,6 +21,7 @@ mod faulty_walls;
 mod lazy_backend;
 mod local_tool_server;
 mod lossy_repositories;
+mod processes_left;
 mod scripted_harness;
 
 use autonoe_testkit::conformance::Conformance;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use autonoe_core::{
-    AgentClientFactory, AgentErrorKind, Capabilities, FixedInstructions, Gate, Grants,
-    InstructionName, MemoryRepository, Places, RunControl, RunId, RunReport, SessionKey,
+    AgentClientFactory, AgentErrorKind, AgentSessionId, Capabilities, FixedInstructions, Gate,
+    Grants, InstructionName, MemoryRepository, Places, RunControl, RunId, RunReport, SessionKey,
     SessionOutcome, SessionRunner, SessionSpec, StreamEvent, Support, ToolStatus, Toolbox, Verdict,
 };
 use autonoe_testkit::{Expectation, ScriptedAgents, SessionScript, ToolUse, VirtualClock};
@@ -65,6 +65,13 @@ fn problems(agents: ScriptedAgents) -> Vec<String> {
     problems
 }
 
+fn two_scripts() -> [SessionScript; 2] {
+    [
+        SessionScript::new("first").ends(),
+        SessionScript::new("second").ends(),
+    ]
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_script_that_was_played_as_written_has_no_problems() {
     let agents = ScriptedAgents::new([SessionScript::new("works")
@@ -80,9 +87,39 @@ async fn a_script_that_was_played_as_written_has_no_problems() {
 
 #[tokio::test(start_paused = true)]
 async fn a_session_that_never_started_is_a_problem() {
-    let agents = ScriptedAgents::new([SessionScript::new("plans").ends()]);
+    let agents = ScriptedAgents::new(two_scripts());
 
-    assert_eq!(problems(agents), ["session 1 (plans) never started"]);
+    play(&agents).await;
+
+    assert_eq!(problems(agents), ["session 2 (second) never started"]);
+}
+
+#[test]
+fn a_drop_before_the_first_session_does_not_hide_why_the_run_was_not_built() {
+    let agents = Arc::new(ScriptedAgents::new(two_scripts()));
+    assert_eq!(agents.problems().len(), 2);
+
+    let refused = SessionRunner::builder("/srv/project")
+        .agents(agents)
+        .repository(Arc::new(MemoryRepository::new()))
+        .build();
+
+    // Both the builder and the agents are gone by now.
+    let error = refused.expect_err("it has no instructions");
+    assert!(error.to_string().contains("instructions"), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_script_that_was_already_played_is_reported_as_such() {
+    let agents = ScriptedAgents::new(two_scripts());
+    play(&agents).await;
+
+    let refused = agents.create(spec(1)).expect_err("it was played");
+
+    let told = "session 1 (coding) has no script left: \"first\" was already played; make new \
+                scripted agents for each run";
+    assert_eq!(refused.to_string(), told);
+    assert_eq!(problems(agents), [told, "session 2 (second) never started"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -92,7 +129,10 @@ async fn a_session_without_a_script_is_a_problem_and_an_error() {
     let refused = agents.create(spec(4));
 
     assert!(refused.is_err());
-    assert_eq!(problems(agents), ["session 4 (coding) was not expected"]);
+    assert_eq!(
+        problems(agents),
+        ["there is no script for session 4 (coding)"]
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -137,6 +177,46 @@ async fn a_call_that_does_not_go_as_expected_is_named() {
     );
     assert!(problems[1].contains("step 2: Task {} was expected to be Denied, but it was Ok"));
     assert!(problems[2].contains("step 3: Task {} was expected to be Fails, but it was Ok"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_denied_by_another_one_is_named() {
+    let agents = ScriptedAgents::new([SessionScript::new("works")
+        .is_denied_by("grants", "WebSearch", json!({}))
+        .is_denied_by("bash-security", "WebSearch", json!({}))
+        .is_denied_by("grants", "Task", json!({}))
+        .ends()]);
+
+    play(&agents).await;
+
+    let problems = problems(agents);
+    assert_eq!(problems.len(), 2, "{problems:#?}");
+    assert!(
+        problems[0].contains(
+            "step 2: WebSearch {} was expected to be DeniedBy(\"bash-security\"), but it was \
+             Denied: denied by grants"
+        ),
+        "{}",
+        problems[0]
+    );
+    assert!(
+        problems[1]
+            .contains("step 3: Task {} was expected to be DeniedBy(\"grants\"), but it was Ok"),
+        "{}",
+        problems[1]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_field_that_is_not_claimed_is_refused() {
+    let agents = ScriptedAgents::new([SessionScript::new("works").ends()]).unverified();
+    let mut resumed = spec(1);
+    resumed.resume = Some(AgentSessionId::new("earlier"));
+
+    let refused = agents.create(resumed).expect_err("resume is not claimed");
+
+    assert_eq!(refused.kind(), AgentErrorKind::Unsupported);
+    assert!(agents.create(spec(1)).is_ok(), "the script is still there");
 }
 
 #[tokio::test(start_paused = true)]
@@ -295,20 +375,16 @@ async fn messages_are_taken_only_where_the_capabilities_say_so() {
 
 #[tokio::test(start_paused = true)]
 async fn a_resumed_script_counts_earlier_sessions_as_played() {
-    let scripts = || {
-        [
-            SessionScript::new("first").ends(),
-            SessionScript::new("second").ends(),
-        ]
-    };
-    let agents = ScriptedAgents::resuming_at(2, scripts());
+    let agents = ScriptedAgents::resuming_at(2, two_scripts());
 
     assert!(agents.create(spec(1)).is_err());
     let mut client = agents.create(spec(2)).expect("there is a script");
     client.query("go".into()).collect::<Vec<_>>().await;
     drop(client);
 
-    assert_eq!(problems(agents), ["session 1 (coding) was not expected"]);
+    let problems = problems(agents);
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert!(problems[0].contains("\"first\" was already played"));
 }
 
 #[tokio::test(start_paused = true)]

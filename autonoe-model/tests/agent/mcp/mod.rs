@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use autonoe_core::{
-    AgentClient, AgentClientFactory, Gate, Grants, McpServer, Places, RunId, SessionKey,
+    AgentClient, AgentClientFactory, Gate, Grants, McpServer, Places, RunId, Sandbox, SessionKey,
     SessionSpec, Toolbox,
 };
 use autonoe_model::ModelAgentOptions;
@@ -66,6 +66,7 @@ impl Place {
         let rule = "mcp__web__*".parse().expect("a rule");
         let gate = Gate::new(Places::new(&self.folder), Grants::none().with_rule(rule));
         let mut spec = SessionSpec::new(key, &self.folder, gate, Toolbox::new([]));
+        spec.sandbox = Sandbox::Off;
         for (name, how) in servers {
             spec.mcp_servers.insert((*name).to_owned(), server(how));
         }

@@ -128,6 +128,33 @@ pub(super) async fn drop_without_dispose(harness: &dyn AgentHarness) -> Finding 
     Ok(())
 }
 
+/// Stops three sessions in the middle, each in another way, and looks for their processes.
+pub(super) async fn a_stopped_session_leaves_no_process(harness: &dyn AgentHarness) -> Finding {
+    let mut stand = Stand::of(harness, &Scenario::Hangs).await?;
+    let limit = stand.limit;
+    for way in ["dropped stream", "dropped client", "dropped disposal"] {
+        let Session {
+            mut client, record, ..
+        } = stand.session(GateIs::Open)?;
+        first_sign(&mut *client, &record, limit).await?;
+        match way {
+            "dropped stream" => {
+                let _ = dispose(client, limit).await;
+            }
+            "dropped client" => drop(client),
+            _ => {
+                let mut disposal = client.dispose();
+                let _ = futures::poll!(&mut disposal);
+            }
+        }
+        stand.leaves_no_process().await.map_err(|flaw| match flaw {
+            Flaw::Failed(what) => Flaw::Failed(format!("{way}: {what}")),
+            untestable => untestable,
+        })?;
+    }
+    Ok(())
+}
+
 /// Drops the stream while our tool runs.
 pub(super) async fn a_running_tool_ends(harness: &dyn AgentHarness) -> Finding {
     let scenario = Scenario::UsesTools {

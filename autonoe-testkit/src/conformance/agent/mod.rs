@@ -12,8 +12,10 @@ mod sessions;
 mod stand;
 mod suite;
 mod survey;
+mod survivors;
 mod told;
 mod turns;
+mod unclaimed;
 
 use self::sessions::Sessions;
 use super::checks::Checks;
@@ -24,7 +26,17 @@ pub use harness::{AgentHarness, ProbeCall, Scenario};
 /// Checks an [`AgentClient`](autonoe_core::AgentClient) and its factory against their contracts.
 ///
 /// What a backend says that it cannot do is not asked of it: those checks are
-/// skipped and listed in the report.
+/// skipped and listed in the report. But each field of a
+/// [`SessionSpec`](autonoe_core::SessionSpec) that it does not claim in its
+/// [`Capabilities`](autonoe_core::Capabilities) is set once, and the backend
+/// must refuse the session.
+///
+/// After each session the suite looks for processes that are left, on Linux:
+/// those with a variable of [`SessionSpec::environment`] in their environment,
+/// and those that work in [`AgentHarness::project`] if that is not the folder
+/// of all temporary files.
+///
+/// [`SessionSpec::environment`]: autonoe_core::SessionSpec::environment
 ///
 /// ```
 /// use std::sync::Arc;
@@ -66,7 +78,8 @@ pub use harness::{AgentHarness, ProbeCall, Scenario};
 /// #     async fn probe(&self) -> Result<Capabilities, AgentError> {
 /// #         Ok(Capabilities::new("parrots"))
 /// #     }
-/// #     fn create(&self, _: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
+/// #     fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
+/// #         spec.refuse_unclaimed(&Capabilities::new("parrots"))?;
 /// #         Ok(Box::new(Parrot(self.0.clone())))
 /// #     }
 /// # }
@@ -100,6 +113,8 @@ pub async fn agent_client(harness: &dyn AgentHarness) -> Conformance {
     suite::gate(&mut checks, &sessions);
     suite::own_tools(&mut checks, &sessions);
     suite::told(&mut checks, &sessions);
+    suite::unclaimed(&mut checks, harness, &sessions).await;
+    suite::processes(&mut checks, &sessions);
     suite::outer_sandbox(&mut checks, harness, &sessions).await;
     suite::lifetimes(&mut checks, harness, &sessions).await;
     suite::control(&mut checks, harness).await;

@@ -20,6 +20,8 @@ pub(super) struct Played {
     pub(super) events: Events,
     pub(super) turn: Finding,
     pub(super) disposal: Finding,
+    /// Whether every process of the session ended with it.
+    pub(super) processes: Finding,
     pub(super) log: Vec<Happening>,
 }
 
@@ -73,6 +75,7 @@ pub(super) async fn play(
             .catch_unwind()
             .await;
         let disposal = disposal.unwrap_or_else(|panic| Err(panicked(panic)));
+        let processes = stand.leaves_no_process().await;
         Ok(Played {
             label,
             key,
@@ -80,6 +83,7 @@ pub(super) async fn play(
             events,
             turn,
             disposal,
+            processes,
             log: record.all(),
         })
     });

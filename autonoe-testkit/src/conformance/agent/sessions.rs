@@ -10,6 +10,7 @@ use super::harness::{AgentHarness, ProbeCall, Scenario};
 use super::played::{Played, play};
 use super::probe_tool;
 use super::stand::{GateIs, Stand};
+use super::survivors::left_in_background;
 use crate::conformance::checks::{Finding, Flaw};
 use crate::conformance::marker::Marker;
 
@@ -29,6 +30,8 @@ pub(super) struct Sessions {
     pub(super) marker: Marker,
     pub(super) says: Session,
     pub(super) command: Session,
+    /// Its command leaves a process in the background.
+    pub(super) background: Session,
     pub(super) denied_command: Session,
     pub(super) tool: Session,
     pub(super) tools_at_once: Session,
@@ -57,6 +60,9 @@ impl Sessions {
         Self {
             says: stage.open(Ok(()), "says", &says()).await,
             command: stage.open(Ok(()), "command", &runs(COMMAND)).await,
+            background: stage
+                .open(Ok(()), "background", &runs(&left_in_background()))
+                .await,
             denied_command: stage
                 .closed(asks_gate(can), "denied command", &runs(&marker.touch()))
                 .await,
@@ -104,7 +110,7 @@ impl Sessions {
     pub(super) fn all(&self) -> impl Iterator<Item = &Session> {
         self.completed()
             .into_iter()
-            .chain([&self.breaks, &self.quota])
+            .chain([&self.background, &self.breaks, &self.quota])
     }
 
     /// Returns those with tool calls, and how many each has.

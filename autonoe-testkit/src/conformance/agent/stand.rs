@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use autonoe_core::{
-    AgentClient, AgentClientFactory, Capabilities, Events, Gate, Grants, HookDecision,
+    AgentClient, AgentClientFactory, AgentError, Capabilities, Events, Gate, Grants, HookDecision,
     InstructionName, MessageStream, Mode, OuterSandbox, Places, Prompt, RunId, RunObserver,
     Sandbox, SeededIds, SessionKey, SessionSpec, StreamEvent, SystemClock, Toolbox,
 };
@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::harness::{AgentHarness, Scenario};
 use super::probe_tool::ProbeTool;
 use super::record::{Happening, Record, RecordingHook};
+use super::survivors::SessionProcesses;
 use crate::conformance::checks::{Finding, Flaw, within};
 
 /// The reason of every denial.
@@ -37,8 +38,11 @@ pub(super) struct Stand {
     project: PathBuf,
     pub(super) limit: Duration,
     pub(super) capabilities: Capabilities,
+    scenario: Scenario,
     sessions: u32,
     run: RunId,
+    /// The processes of each session so far.
+    processes: Vec<SessionProcesses>,
 }
 
 /// A session that was made but not yet told anything.
@@ -68,13 +72,34 @@ impl Stand {
             project,
             limit,
             capabilities,
+            scenario: scenario.clone(),
             sessions: 0,
             run,
+            processes: Vec::new(),
         })
     }
 
     /// Makes a session.
     pub(super) fn session(&mut self, gate: GateIs) -> Finding<Session> {
+        self.create(gate, |_| ()).map_err(|error| {
+            Flaw::Failed(format!("no client was made ({}): {error}", error.code()))
+        })
+    }
+
+    /// Checks that no process of any session so far is left.
+    pub(super) async fn leaves_no_process(&self) -> Finding {
+        for processes in &self.processes {
+            processes.are_gone(self.limit).await?;
+        }
+        Ok(())
+    }
+
+    /// Makes a session of a spec that `change` has changed.
+    pub(super) fn create(
+        &mut self,
+        gate: GateIs,
+        change: impl FnOnce(&mut SessionSpec),
+    ) -> Result<Session, AgentError> {
         self.sessions += 1;
         let key = SessionKey {
             run: self.run.clone(),
@@ -107,11 +132,13 @@ impl Stand {
             spec.sandbox = Sandbox::Off;
         }
         spec.outer_sandbox = is_in_walls.then(OuterSandbox::bubblewrap);
+        let processes = SessionProcesses::new(&self.project, &self.scenario);
+        let (name, value) = processes.variable();
+        spec.environment.insert(name.to_owned(), value.to_owned());
+        self.processes.push(processes);
+        change(&mut spec);
         let cwd = spec.cwd.clone();
-        let client = self
-            .agents
-            .create(spec)
-            .map_err(|error| format!("no client was made ({}): {error}", error.code()))?;
+        let client = self.agents.create(spec)?;
         Ok(Session {
             client,
             record,

@@ -8,7 +8,7 @@ use super::sessions::{
     COMMAND, Session, Sessions, TEXT, asks_gate, runs, says, takes_tools, two_calls, uses,
 };
 use super::survey::{missing, over, pairs};
-use super::{calls, control, enclosed, lifetimes, probe_tool, told, turns};
+use super::{calls, control, enclosed, lifetimes, probe_tool, told, turns, unclaimed};
 use crate::conformance::checks::{Checks, Flaw};
 
 pub(super) async fn probe(checks: &mut Checks, harness: &dyn AgentHarness) {
@@ -213,6 +213,37 @@ pub(super) fn told(checks: &mut Checks, sessions: &Sessions) {
     );
 }
 
+/// Asks for each field that the backend does not claim.
+pub(super) async fn unclaimed(
+    checks: &mut Checks,
+    harness: &dyn AgentHarness,
+    sessions: &Sessions,
+) {
+    for field in unclaimed::fields(&sessions.capabilities) {
+        let check = format!(
+            "`{}` is refused, which the backend does not claim",
+            field.name
+        );
+        checks
+            .run(&check, unclaimed::is_refused(harness, field))
+            .await;
+    }
+}
+
+pub(super) fn processes(checks: &mut Checks, sessions: &Sessions) {
+    let name = "no process outlives its session";
+    let played: Vec<&Played> = sessions.all().filter_map(|it| it.as_ref().ok()).collect();
+    if played.is_empty() {
+        checks.look(name, || Err(missing(&sessions.says)));
+        return;
+    }
+    checks.each(name, played, |it| match &it.processes {
+        Ok(()) => Ok(()),
+        Err(Flaw::Failed(what)) => Err(Flaw::Failed(format!("{}: {what}", it.label))),
+        Err(Flaw::Untestable(why)) => Err(Flaw::Untestable(why.clone())),
+    });
+}
+
 pub(super) async fn outer_sandbox(
     checks: &mut Checks,
     harness: &dyn AgentHarness,
@@ -285,6 +316,10 @@ pub(super) async fn lifetimes(
             "a client dropped in the middle is in nobody's way",
             undisposed,
         )
+        .await;
+    let stopped = lifetimes::a_stopped_session_leaves_no_process(harness);
+    checks
+        .run("no process outlives a session that is stopped", stopped)
         .await;
     checks
         .run("a dropped stream ends the tool that runs", async {

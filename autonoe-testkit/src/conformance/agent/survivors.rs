@@ -1,0 +1,162 @@
+//! Processes that outlive their session.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use super::harness::Scenario;
+use crate::conformance::checks::{Finding, Flaw};
+
+/// The variable that every process of a session inherits from its environment.
+const VARIABLE: &str = "AUTONOE_CONFORMANCE_SESSION";
+
+/// What the argument begins with by which a process of [`left_in_background`] is recognised.
+const ARGUMENT: &str = "autonoe-conformance-background";
+
+/// How long to wait before the processes are listed again.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Recognises the processes of one session.
+#[derive(Debug)]
+pub(super) struct SessionProcesses {
+    /// The value of the variable, which no other session has.
+    value: String,
+    /// The directory of the session, if nothing else works there.
+    project: Option<PathBuf>,
+    /// An argument of the process that the agent leaves in the background.
+    argument: Option<String>,
+    /// The processes that were there before.
+    before: BTreeSet<u32>,
+}
+
+impl SessionProcesses {
+    /// Prepares a session of `scenario` in `project`.
+    pub(super) fn new(project: &Path, scenario: &Scenario) -> Self {
+        let project = project.canonicalize().ok();
+        let temporary = std::env::temp_dir().canonicalize().ok();
+        let project = project.filter(|project| Some(project) != temporary.as_ref());
+        let argument = match scenario {
+            Scenario::RunsCommand { command } => argument(command),
+            _ => None,
+        };
+        let mut processes = Self {
+            value: unique("session"),
+            project,
+            argument,
+            before: BTreeSet::new(),
+        };
+        processes.before = processes.list().map(|process| process.pid).collect();
+        processes
+    }
+
+    /// Returns the variable that the processes of the session inherit, with its value.
+    pub(super) fn variable(&self) -> (&'static str, &str) {
+        (VARIABLE, &self.value)
+    }
+
+    /// Waits until no process of the session is left, for at most `limit` of real time.
+    pub(super) async fn are_gone(&self, limit: Duration) -> Finding {
+        if !Path::new("/proc/self/environ").exists() {
+            let why = "this system does not list the environments of processes in /proc";
+            return Err(Flaw::Untestable(why.to_owned()));
+        }
+        let start = Instant::now();
+        loop {
+            let left: Vec<Process> = self.list().collect();
+            let Some(first) = left.first() else {
+                return Ok(());
+            };
+            if start.elapsed() > limit {
+                let others = left.len() - 1;
+                return Err(Flaw::Failed(format!(
+                    "process {} ({}) is left after the session, and {others} more",
+                    first.pid, first.command
+                )));
+            }
+            // Tokio's time may be paused, and processes end in real time.
+            let _ = tokio::task::spawn_blocking(|| std::thread::sleep(PAUSE)).await;
+        }
+    }
+
+    /// Lists the living processes of the session.
+    fn list(&self) -> impl Iterator<Item = Process> {
+        let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let own = std::process::id();
+        entries
+            .filter_map(move |entry| {
+                let pid = entry.file_name().to_str()?.parse().ok()?;
+                let is_known = pid == own || self.before.contains(&pid);
+                (!is_known).then(|| Process::read(pid)).flatten()
+            })
+            .filter(|process| self.has(process))
+    }
+
+    fn has(&self, process: &Process) -> bool {
+        let variable = format!("{VARIABLE}={}", self.value);
+        let has_variable = process
+            .environment
+            .split(|byte| *byte == 0)
+            .any(|entry| entry == variable.as_bytes());
+        let is_in_project = self.project.as_ref().is_some_and(|project| {
+            process
+                .directory
+                .as_ref()
+                .is_some_and(|it| it.starts_with(project))
+        });
+        let is_background = self
+            .argument
+            .as_ref()
+            .is_some_and(|argument| process.command.contains(argument));
+        has_variable || is_in_project || is_background
+    }
+}
+
+/// A process of this system.
+struct Process {
+    pid: u32,
+    command: String,
+    environment: Vec<u8>,
+    directory: Option<PathBuf>,
+}
+
+impl Process {
+    /// Reads a process; `None` if it is gone or a zombie.
+    fn read(pid: u32) -> Option<Self> {
+        let folder = PathBuf::from(format!("/proc/{pid}"));
+        let command = fs::read(folder.join("cmdline")).ok()?;
+        let command = String::from_utf8_lossy(&command).replace('\0', " ");
+        if command.is_empty() {
+            return None;
+        }
+        Some(Self {
+            pid,
+            command: command.trim_end().to_owned(),
+            environment: fs::read(folder.join("environ")).unwrap_or_default(),
+            directory: fs::read_link(folder.join("cwd")).ok(),
+        })
+    }
+}
+
+/// Returns a command that leaves a process in the background, for a shell.
+pub(super) fn left_in_background() -> String {
+    let argument = unique(ARGUMENT);
+    // The second command keeps the shell from replacing itself, and its argument with it.
+    format!("sh -c 'sleep 86400 && :' {argument} >/dev/null 2>&1 & true")
+}
+
+/// Returns the argument in a command of [`left_in_background`], by which its process is found even
+/// if it does not have the environment of the session.
+fn argument(command: &str) -> Option<String> {
+    let mut words = command.split_whitespace();
+    words
+        .find(|word| word.starts_with(ARGUMENT))
+        .map(str::to_owned)
+}
+
+fn unique(what: &str) -> String {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    format!("{what}-{}-{number}", std::process::id())
+}
