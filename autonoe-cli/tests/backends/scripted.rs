@@ -53,7 +53,7 @@ fn tool_use(call: &Call, root: &Path) -> ToolUse {
         } => ToolUse::new(format!("mcp__{server}__{tool}"), input.clone()),
         What::Claude { tool, input } => ToolUse::new(*tool, input.clone()),
     };
-    tool.expecting(call.expect)
+    tool.expecting(call.expect.clone())
 }
 
 fn do_for_real(what: &What, root: &Path) {

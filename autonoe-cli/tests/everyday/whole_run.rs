@@ -140,7 +140,7 @@ fn check_calls(story: &Story, backend: Backend, server: &Server, findings: &mut 
         };
         let is_failure = backend.dialect().is_failure(&result);
         if is_failure == (call.expect == Expectation::Runs) {
-            let (what, expect) = (&call.what, call.expect);
+            let (what, expect) = (&call.what, &call.expect);
             let text: String = result.text.chars().take(800).collect();
             findings.add(format!("{what:?}, expected {expect:?}: {text}"));
             continue;

@@ -67,7 +67,7 @@ async fn changes_of_the_ledger_from_outside_are_on_the_page() {
     ]);
     sample
         .project_run(agents, 1)
-        .start(&RunControl::new())
+        .run(&RunControl::new())
         .await
         .expect("it starts");
     let before = sample.page(&[]);
@@ -76,7 +76,7 @@ async fn changes_of_the_ledger_from_outside_are_on_the_page() {
     fs::write(&ledger, text.replace("The first thing", "Another one")).expect("writable");
     sample
         .project_run(ScriptedAgents::new([]), 2)
-        .start(&RunControl::new())
+        .run(&RunControl::new())
         .await
         .expect("it starts");
 

@@ -104,6 +104,10 @@ impl<R: DeliverableRepository + ?Sized> DeliverableRepository for Arc<R> {
     async fn save(&self, state: &LedgerState, fence: Fence) -> Result<Revision, RepositoryError> {
         (**self).save(state, fence).await
     }
+
+    async fn load_owned(&self, saved: &SavedLedger) -> Result<OwnedLedger, RepositoryError> {
+        (**self).load_owned(saved).await
+    }
 }
 
 /// A ledger as it was saved.

@@ -67,7 +67,7 @@ async fn report(
     scripts: impl IntoIterator<Item = SessionScript>,
 ) -> RunReport {
     run(project, ScriptedAgents::new(scripts), &Arc::default())
-        .start(&RunControl::new())
+        .run(&RunControl::new())
         .await
         .expect("it starts")
 }
@@ -294,7 +294,7 @@ async fn a_resumed_run_remembers_the_first_foreign_change() {
     tokio::select! {
         biased;
         () = control.cancelled() => {}
-        _ = dropped.start(&never) => panic!("it is dropped"),
+        _ = dropped.run(&never) => panic!("it is dropped"),
     }
     assert_eq!(restored(&project).len(), 1);
 
@@ -304,7 +304,7 @@ async fn a_resumed_run_remembers_the_first_foreign_change() {
         .ends();
     let agents = ScriptedAgents::resuming_at(3, [plans(), passes(&[]), again]);
     let report = run(&project, agents, &Arc::default())
-        .start(&RunControl::new())
+        .run(&RunControl::new())
         .await
         .expect("it starts");
 
@@ -322,7 +322,7 @@ async fn observers_are_notified_and_the_time_line_has_it() {
     let agents = ScriptedAgents::new([plans(), second, passes(&["A", "B"])]);
 
     let report = run(&project, agents, &events)
-        .start(&RunControl::new())
+        .run(&RunControl::new())
         .await
         .expect("it starts");
 
@@ -342,7 +342,7 @@ async fn an_edit_between_runs_is_accepted_and_recorded_once() {
     let project = TempProject::new();
     let first = run(&project, ScriptedAgents::new([plans()]), &Arc::default())
         .configure(|runner| runner.max_iterations(1))
-        .start(&RunControl::new())
+        .run(&RunControl::new())
         .await
         .expect("it starts");
     assert_eq!(first.exit, ExitReason::MaxIterations);
@@ -366,7 +366,7 @@ async fn runs_that_follow_each_other_find_no_edit() {
         let script = ids.map_or_else(plans, |id| passes(&[id]));
         run(&project, ScriptedAgents::new([script]), &Arc::default())
             .configure(|runner| runner.max_iterations(1))
-            .start(&RunControl::new())
+            .run(&RunControl::new())
             .await
             .expect("it starts");
     }
@@ -410,7 +410,7 @@ async fn a_kill_before_or_after_the_save_is_no_edit() {
 
         let agents = ScriptedAgents::resuming_at(2, [plans(), passes(&["A", "B"])]);
         let resumed = run(&project, agents, &Arc::default())
-            .start(&RunControl::new())
+            .run(&RunControl::new())
             .await
             .expect("it starts");
 
@@ -430,7 +430,7 @@ async fn an_edit_after_a_kill_is_accepted_and_recorded() {
         ScriptedAgents::resuming_at(2, [plans(), passes(&[])]),
         &Arc::default(),
     )
-    .start(&RunControl::new())
+    .run(&RunControl::new())
     .await
     .expect("it starts");
 
@@ -443,14 +443,14 @@ async fn a_ledger_that_disappears_between_runs_is_an_error_and_no_new_plan() {
     let project = TempProject::new();
     run(&project, ScriptedAgents::new([plans()]), &Arc::default())
         .configure(|runner| runner.max_iterations(1))
-        .start(&RunControl::new())
+        .run(&RunControl::new())
         .await
         .expect("it starts");
     let backup = fs::read(ledger(project.path())).expect("there");
     fs::remove_file(ledger(project.path())).expect("ours");
 
     let refused = run(&project, ScriptedAgents::new([]), &Arc::default())
-        .start(&RunControl::new())
+        .run(&RunControl::new())
         .await
         .expect_err("nothing can be started");
 

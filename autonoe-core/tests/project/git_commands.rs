@@ -81,7 +81,7 @@ async fn start(
     )
     .clock(Arc::new(VirtualClock::new()))
     .configure(|runner| runner.ids(Arc::new(SeededIds::new(1))))
-    .start(&RunControl::new())
+    .run(&RunControl::new())
     .await
 }
 

@@ -320,7 +320,7 @@ fn variables_with_too_many_values_are_refused_and_others_are_judged_with_each() 
     let refused = [
         in_loop(65, "npm run \"$x\""),
         in_loop(5_000, &format!("npm run{}", " $x".repeat(7_000))),
-        in_loop(60, &"npm run \"$x\"; ".repeat(4_000).trim_end_matches("; ")),
+        in_loop(60, "npm run \"$x\"; ".repeat(4_000).trim_end_matches("; ")),
     ];
     for command in refused {
         let verdict = run(&command);

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use autonoe_core::{
-    DeliverableRepository, Fence, LedgerState, RepositoryError, RepositoryErrorKind, Revision,
-    Snapshot,
+    DeliverableRepository, Fence, LedgerState, OwnedLedger, RepositoryError, RepositoryErrorKind,
+    Revision, SavedLedger, Snapshot,
 };
 
 /// Wraps any repository and fails chosen calls as
@@ -41,7 +41,7 @@ pub struct FaultyRepository {
 /// A method of a [`DeliverableRepository`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RepositoryCall {
-    /// [`DeliverableRepository::load`].
+    /// [`DeliverableRepository::load`] or [`DeliverableRepository::load_owned`].
     Load,
     /// [`DeliverableRepository::save`].
     Save,
@@ -124,6 +124,11 @@ impl DeliverableRepository for FaultyRepository {
     async fn save(&self, state: &LedgerState, fence: Fence) -> Result<Revision, RepositoryError> {
         self.count(RepositoryCall::Save)?;
         self.inner.save(state, fence).await
+    }
+
+    async fn load_owned(&self, saved: &SavedLedger) -> Result<OwnedLedger, RepositoryError> {
+        self.count(RepositoryCall::Load)?;
+        self.inner.load_owned(saved).await
     }
 }
 
