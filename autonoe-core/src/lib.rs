@@ -47,13 +47,15 @@ pub mod plugin {
 }
 
 pub use autonoe_security::{AllowCommands, Destructive, Examples, Policy, PolicyConfig};
+pub use typetag;
 /// Crates whose types are part of this API, in the versions that it uses.
 ///
 /// `#[derive(JsonSchema)]` needs to know where its crate is: add
 /// `#[schemars(crate = "autonoe_core::schemars")]`. `#[typetag::serde]` needs `typetag` in scope.
-pub use {async_trait::async_trait, futures, jiff, schemars, typetag};
+pub use {async_trait::async_trait, futures, jiff, schemars, tokio_util::sync::CancellationToken};
 
-pub use autonoe_security::{BashSecurity, BashValidator, Denial, DenyAll, Explanation, Finding};
+pub use autonoe_security::{And, AndWhen, BashSecurity, BashValidator, Denial, DenyAll};
+pub use autonoe_security::{Explanation, Finding};
 pub use autonoe_security::{Layer, PolicyError, PolicyScope, Profile, ResolveSymlinks, Rule};
 pub use autonoe_security::{ScopeMismatch, TieredCommands, Verdict};
 pub use domain::*;

@@ -18,7 +18,7 @@ use crate::{Denial, Layer, PolicyScope, ScopeMismatch, Verdict};
 /// Closures `Fn(&str) -> Verdict` implement it, which is handy in tests.
 ///
 /// ```
-/// use autonoe_security::{BashSecurity, Denial, Layer, Verdict};
+/// use autonoe_security::{BashSecurity, Denial, Layer, PolicyScope, ScopeMismatch, Verdict};
 ///
 /// struct NoNetwork;
 ///
@@ -32,6 +32,11 @@ use crate::{Denial, Layer, PolicyScope, ScopeMismatch, Verdict};
 ///             None => Verdict::Allow,
 ///         }
 ///     }
+///
+///     // It is the same in every run.
+///     fn check_scope(&self, _run: &PolicyScope) -> Result<(), ScopeMismatch> {
+///         Ok(())
+///     }
 /// }
 ///
 /// let verdict = NoNetwork.check("ls && curl example.com");
@@ -43,16 +48,13 @@ pub trait BashSecurity: Send + Sync {
 
     /// Checks that the judge was made for a run with the mode and the project directory of `run`.
     ///
-    /// A runner calls it once, before the first session. By default a judge fits every run. One
-    /// that holds another judge should call that one's.
+    /// A runner calls it once, before the first session. A judge that holds another one calls the
+    /// method of that one; a judge that depends on neither returns `Ok(())`.
     ///
     /// # Errors
     ///
     /// The judge was made for another mode or another directory.
-    fn check_scope(&self, run: &PolicyScope) -> Result<(), ScopeMismatch> {
-        let _ = run;
-        Ok(())
-    }
+    fn check_scope(&self, run: &PolicyScope) -> Result<(), ScopeMismatch>;
 
     /// Adds a judge: a command is allowed if both allow it.
     ///
@@ -92,32 +94,31 @@ pub trait BashSecurity: Send + Sync {
         And(self, other)
     }
 
-    /// Restricts the judge to commands for which `condition` holds; it allows all others.
+    /// Adds a judge for the commands for which `condition` holds.
     ///
-    /// It is meant for a judge that is added to a policy by [`and`](Self::and): alone, it would
-    /// allow every command that the condition does not hold for.
+    /// This judge still judges every command, so that the other one can only add denials.
     ///
     /// ```
-    /// use autonoe_security::{
-    ///     BashSecurity, BashValidator, DenyAll, Policy, PolicyConfig,
-    /// };
+    /// use autonoe_security::{BashSecurity, BashValidator, DenyAll, Policy, PolicyConfig};
     ///
     /// let policy = BashValidator::new(Policy::new("/srv/project", PolicyConfig::default())?);
-    /// let short = policy.and(DenyAll.when(|command: &str| command.len() > 20));
+    /// let short = policy.and_when(|command: &str| command.len() > 20, DenyAll);
     ///
     /// assert!(short.check("cargo test").is_allowed());
     /// assert!(!short.check("cargo test; cargo test").is_allowed());
     /// assert!(!short.check("sudo ls").is_allowed());
     /// # Ok::<(), autonoe_security::PolicyError>(())
     /// ```
-    fn when<C>(self, condition: C) -> When<Self, C>
+    fn and_when<C, J>(self, condition: C, other: J) -> AndWhen<Self, C, J>
     where
         Self: Sized,
         C: Fn(&str) -> bool + Send + Sync,
+        J: BashSecurity,
     {
-        When {
-            judge: self,
+        AndWhen {
+            first: self,
             condition,
+            other,
         }
     }
 }
@@ -140,27 +141,30 @@ impl<A: BashSecurity, B: BashSecurity> BashSecurity for And<A, B> {
     }
 }
 
-/// A judge of some commands only: [`BashSecurity::when`].
+/// A judge of every command and one of some commands: [`BashSecurity::and_when`].
 #[derive(Clone, Copy, Debug)]
-pub struct When<J, C> {
-    judge: J,
+pub struct AndWhen<A, C, B> {
+    first: A,
     condition: C,
+    other: B,
 }
 
-impl<J, C> BashSecurity for When<J, C>
+impl<A, C, B> BashSecurity for AndWhen<A, C, B>
 where
-    J: BashSecurity,
+    A: BashSecurity,
     C: Fn(&str) -> bool + Send + Sync,
+    B: BashSecurity,
 {
     fn check(&self, command: &str) -> Verdict {
-        match (self.condition)(command) {
-            true => self.judge.check(command),
-            false => Verdict::Allow,
+        match self.first.check(command) {
+            Verdict::Allow if (self.condition)(command) => self.other.check(command),
+            verdict => verdict,
         }
     }
 
     fn check_scope(&self, run: &PolicyScope) -> Result<(), ScopeMismatch> {
-        self.judge.check_scope(run)
+        self.first.check_scope(run)?;
+        self.other.check_scope(run)
     }
 }
 
@@ -181,6 +185,10 @@ where
     fn check(&self, command: &str) -> Verdict {
         self(command)
     }
+
+    fn check_scope(&self, _run: &PolicyScope) -> Result<(), ScopeMismatch> {
+        Ok(())
+    }
 }
 
 /// Denies every command. What a run uses until it is given a policy.
@@ -199,5 +207,9 @@ impl BashSecurity for DenyAll {
             Denial::new("deny-all", Layer::Baseline, "no Bash policy is configured")
                 .instead("work without the shell, or configure a Bash policy for this run"),
         )
+    }
+
+    fn check_scope(&self, _run: &PolicyScope) -> Result<(), ScopeMismatch> {
+        Ok(())
     }
 }

@@ -39,7 +39,7 @@ pub mod syntax;
 mod validator;
 mod verdict;
 
-pub use bash_security::{And, BashSecurity, DenyAll, When};
+pub use bash_security::{And, AndWhen, BashSecurity, DenyAll};
 pub use check::{Finding, InnerCommand, is_reading_awk_program, is_reading_sed_script};
 pub use credential_places::CREDENTIAL_PLACES;
 pub use inner_commands::InnerCommands;

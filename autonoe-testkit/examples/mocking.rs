@@ -14,10 +14,11 @@ use autonoe_core::{
     AgentClient, AgentClientFactory, AgentError, AgentSessionId, BashSecurity, Capabilities, Clock,
     DeliverableRepository, Fence, Gate, GateDecision, Grants, HookCoverage, HookDecision, IdSource,
     InstructionError, InstructionName, InstructionSource, LedgerState, MessageStream, Mode,
-    NoControl, Places, PreToolUseHook, Prompt, RepositoryError, Revision, RunControl, RunEvent,
-    RunEventKind, RunObserver, ServedTools, SessionControl, SessionKey, SessionOutcome,
-    SessionRunner, SessionSpec, Snapshot, StreamEvent, Support, Tool, ToolCall, ToolContext,
-    ToolDefinition, ToolError, ToolOutput, ToolServer, ToolServerError, Toolbox, Verdict,
+    NoControl, Places, PolicyScope, PreToolUseHook, Prompt, RepositoryError, Revision, RunControl,
+    RunEvent, RunEventKind, RunObserver, ScopeMismatch, ServedTools, SessionControl, SessionKey,
+    SessionOutcome, SessionRunner, SessionSpec, Snapshot, StreamEvent, Support, Tool, ToolCall,
+    ToolContext, ToolDefinition, ToolError, ToolOutput, ToolServer, ToolServerError, Toolbox,
+    Verdict,
 };
 use futures::future::BoxFuture;
 use futures::{StreamExt, stream};
@@ -84,6 +85,7 @@ mock! {
     Bash {}
     impl BashSecurity for Bash {
         fn check(&self, command: &str) -> Verdict;
+        fn check_scope(&self, run: &PolicyScope) -> Result<(), ScopeMismatch>;
     }
 }
 

@@ -10,8 +10,8 @@ use tokio::time::Instant;
 
 /// A clock on tokio's paused time: `now` and `sleep` agree, and a wait takes no time.
 ///
-/// Use it in a test with `#[tokio::test(start_paused = true)]`. A wait panics
-/// where time is not paused, because it would take as long as it says.
+/// Use it in a test with `#[tokio::test(start_paused = true)]`. [`sleep`](Clock::sleep) panics unless
+/// tokio's time is paused. A test that runs real programs needs [`VirtualClock::in_real_time`].
 ///
 /// ```
 /// use std::time::Duration;
@@ -31,6 +31,7 @@ use tokio::time::Instant;
 pub struct VirtualClock {
     start: Timestamp,
     begun: Instant,
+    is_real: bool,
 }
 
 impl VirtualClock {
@@ -45,6 +46,15 @@ impl VirtualClock {
         Self {
             start,
             begun: Instant::now(),
+            is_real: false,
+        }
+    }
+
+    /// Starts at midnight of 1 January 2026, UTC, and really waits if tokio's time is not paused.
+    pub fn in_real_time() -> Self {
+        Self {
+            is_real: true,
+            ..Self::new()
         }
     }
 }
@@ -65,9 +75,9 @@ impl Clock for VirtualClock {
     #[track_caller]
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
         assert!(
-            is_paused(),
-            "VirtualClock was asked to wait {duration:?} where time is not paused; use \
-             #[tokio::test(start_paused = true)], or another clock"
+            self.is_real || is_paused(),
+            "VirtualClock::sleep({duration:?}) was called while tokio's time is running; use \
+             #[tokio::test(start_paused = true)], or VirtualClock::in_real_time()"
         );
         // Tokio's timer counts in milliseconds: a wait that is cut off there
         // would end too early by a hair.
@@ -98,9 +108,20 @@ mod tests {
     const HOURS: Duration = Duration::from_secs(5 * 3600);
 
     #[tokio::test]
-    #[should_panic(expected = "VirtualClock was asked to wait 18000s where time is not paused")]
-    async fn a_wait_where_time_is_not_paused_fails_at_once() {
+    #[should_panic(
+        expected = "VirtualClock::sleep(18000s) was called while tokio's time is running"
+    )]
+    async fn sleep_panics_unless_time_is_paused() {
         drop(VirtualClock::new().sleep(HOURS));
+    }
+
+    #[tokio::test]
+    async fn in_real_time_it_waits_and_shows_the_same_date() {
+        let clock = VirtualClock::in_real_time();
+
+        clock.sleep(Duration::from_millis(1)).await;
+
+        assert!(clock.now().to_string().starts_with("2026-01-01T00:"));
     }
 
     #[tokio::test(start_paused = true)]

@@ -26,7 +26,7 @@ pub(crate) async fn run(story: &Story, agents: Agents, place: &Place) -> Outcome
     let (observer, max_iterations) = (log.clone(), story.max_iterations);
     let run = ProjectRun::new(place.project(), agents.factory)
         .mode(story.mode)
-        .clock(Arc::new(VirtualClock::new()))
+        .clock(VirtualClock::in_real_time())
         .configure(move |runner| {
             let mut runner = runner
                 .pause_between_sessions(Duration::ZERO)

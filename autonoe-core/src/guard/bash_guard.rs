@@ -11,7 +11,7 @@ use crate::port::{HookDecision, Places, PreToolUseHook, ToolCall, ToolKind};
 /// Blocks every shell command that the Bash policy denies.
 ///
 /// ```
-/// use autonoe_core::{BashGuard, DenyAll, HookDecision, Places, PreToolUseHook, Places, ToolCall};
+/// use autonoe_core::{BashGuard, DenyAll, HookDecision, Places, PreToolUseHook, ToolCall};
 /// use serde_json::json;
 ///
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {

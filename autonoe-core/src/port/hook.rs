@@ -99,15 +99,19 @@ pub trait PreToolUseHook: Send + Sync {
     /// Restricts the hook to calls for which `condition` holds; it passes all others.
     ///
     /// ```
-    /// use autonoe_core::{HookDecision, Mode, PreToolUseHook, ToolCall, hook_fn};
+    /// use autonoe_core::{HookDecision, Mode, Places, PreToolUseHook, ToolCall, hook_fn};
     /// use serde_json::json;
     ///
     /// let in_sync = hook_fn("no-web", |_, _| HookDecision::block("verify offline"))
     ///     .when(|call: &ToolCall| call.mode == Mode::Sync);
     ///
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// let places = Places::new("/srv/project");
     /// let call = ToolCall::new("WebFetch", json!({"url": "https://example.com"}));
-    /// assert!(!in_sync.matches(&call));
-    /// assert!(in_sync.matches(&call.in_mode(Mode::Sync)));
+    /// assert_eq!(in_sync.check(&call, &places).await, HookDecision::Pass);
+    /// let call = call.in_mode(Mode::Sync);
+    /// assert_eq!(in_sync.check(&call, &places).await, HookDecision::block("verify offline"));
+    /// # });
     /// ```
     fn when<C>(self, condition: C) -> WhenHook<Self, C>
     where
@@ -191,11 +195,11 @@ where
     }
 
     fn matches(&self, call: &ToolCall) -> bool {
-        (self.condition)(call) && self.hook.matches(call)
+        self.hook.matches(call)
     }
 
     async fn check(&self, call: &ToolCall, places: &Places) -> HookDecision {
-        match self.matches(call) {
+        match (self.condition)(call) {
             true => self.hook.check(call, places).await,
             false => HookDecision::Pass,
         }

@@ -507,8 +507,11 @@ impl SessionRunnerBuilder {
     ///     .bash_security(|_: &str| Verdict::Allow)
     ///     .build_gate()?;
     ///
-    /// let call = ToolCall::new("Bash", json!({"command": "rm -r .autonoe"}));
-    /// assert!(!gate.decide(&call).await.is_allowed());
+    /// let bash = |command: &str| {
+    ///     ToolCall::new("Bash", json!({ "command": command })).in_dir("/srv/project")
+    /// };
+    /// assert!(gate.decide(&bash("ls")).await.is_allowed());
+    /// assert!(!gate.decide(&bash("rm -r .autonoe")).await.is_allowed());
     /// # Ok::<(), autonoe_core::BuildError>(())
     /// # })?;
     /// # Ok::<(), autonoe_core::BuildError>(())

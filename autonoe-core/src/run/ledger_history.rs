@@ -1,15 +1,15 @@
-//! What the journal of earlier runs knows of the ledger.
+//! Ledger hashes and restore counts recorded in a journal.
 
 use std::collections::HashMap;
 
 use super::JournalLine;
 use crate::domain::{LedgerHash, RunId};
 
-/// What a journal knows of the ledger: its last hash, and how often runs had to restore it.
+/// The last hash of the ledger in a journal, and how often runs had to restore it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LedgerHistory {
-    /// The hash that was recorded last, and the one before the save that it belongs to: that save
-    /// may not have happened.
+    /// The hash that was recorded last, and the one before its save as long as nothing shows that
+    /// the save happened.
     last: Option<(LedgerHash, Option<LedgerHash>)>,
     restored: HashMap<RunId, u32>,
 }
@@ -24,6 +24,12 @@ impl LedgerHistory {
             match line {
                 JournalLine::LedgerSave { from, to } => history.last = Some((*to, *from)),
                 JournalLine::LedgerEdited { found, .. } => history.last = Some((*found, None)),
+                // These are written after the save has returned.
+                JournalLine::StatusChanged { .. } | JournalLine::Deprecated { .. } => {
+                    if let Some((_, before)) = &mut history.last {
+                        *before = None;
+                    }
+                }
                 JournalLine::LedgerRestored { .. } => {
                     *history.restored.entry(run.clone()).or_default() += 1;
                 }
@@ -56,7 +62,7 @@ mod tests {
     use jiff::civil::date;
 
     use super::*;
-    use crate::domain::{ForeignChange, ForeignLedger, Ledger};
+    use crate::domain::{DeliverableId, ForeignChange, ForeignLedger, Ledger};
 
     fn hash(day: i8) -> LedgerHash {
         Ledger::new(date(2026, 1, day)).content_hash()
@@ -84,6 +90,18 @@ mod tests {
         assert_eq!(edited(2), None, "the process was killed before the save");
         assert_eq!(edited(1), Some(hash(3)), "an older state was restored");
         assert_eq!(edited(4), Some(hash(3)), "an editor wrote it");
+    }
+
+    #[test]
+    fn going_back_behind_a_change_that_was_confirmed_is_an_edit() {
+        let confirmed = JournalLine::Deprecated {
+            session: 1,
+            id: DeliverableId::new("DL-001").expect("an ID"),
+        };
+        let history = history(&[save(1, 2), confirmed]);
+
+        assert_eq!(history.edited(hash(2)), None);
+        assert_eq!(history.edited(hash(1)), Some(hash(2)));
     }
 
     #[test]

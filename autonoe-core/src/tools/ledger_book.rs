@@ -1,7 +1,7 @@
 //! The ledger as tools and runs use it: read, change, save, tell.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -56,6 +56,10 @@ pub struct LedgerBook {
     watch: Option<Arc<dyn LedgerWatch>>,
     lost: LostGround,
     saves: Arc<AtomicU64>,
+    /// How often the ledger was restored, if nothing watches it.
+    restored: Arc<AtomicU32>,
+    /// Why the run stops after too many foreign changes.
+    refusal: Arc<OnceLock<String>>,
 }
 
 impl LedgerBook {
@@ -90,6 +94,8 @@ impl LedgerBook {
             watch: None,
             lost: LostGround::default(),
             saves: Arc::default(),
+            restored: Arc::default(),
+            refusal: Arc::default(),
         }
     }
 
@@ -159,11 +165,14 @@ impl LedgerBook {
         let Some(saved) = saved else {
             return self.repository.load().await;
         };
+        if let Some(message) = self.refusal.get() {
+            return Err(foreign_change(message));
+        }
         let OwnedLedger { snapshot, foreign } = self.repository.load_owned(saved).await?;
         if let Some(snapshot) = &snapshot
             && snapshot.revision != saved.last.revision
         {
-            // A save that nobody waited for has happened, or another writer has saved.
+            // An unconfirmed save completed, or another writer has saved.
             *saved = SavedLedger::new(snapshot.clone());
         }
         match foreign {
@@ -177,7 +186,7 @@ impl LedgerBook {
         tracing::warn!(%foreign, "the ledger was restored");
         let times = match &self.watch {
             Some(watch) => watch.restored(foreign),
-            None => 1,
+            None => self.restored.fetch_add(1, Ordering::Relaxed) + 1,
         };
         if times <= FOREIGN_CHANGES {
             return Ok(());
@@ -187,10 +196,7 @@ impl LedgerBook {
              run is under way, only its tools may change the ledger: find the process or the \
              command that writes to it, such as git in a session of the agent, and start again"
         );
-        Err(RepositoryError::new(
-            RepositoryErrorKind::ForeignChange,
-            message,
-        ))
+        Err(foreign_change(self.refusal.get_or_init(|| message)))
     }
 
     /// Tells the session that nothing can be saved any more, if that is so.
@@ -358,4 +364,8 @@ fn code_of(refusal: &LedgerError) -> ToolErrorCode {
         | LedgerError::EmptyBatch
         | LedgerError::PassedAndBlocked { .. } => ToolErrorCode::VALIDATION_ERROR,
     }
+}
+
+fn foreign_change(message: &str) -> RepositoryError {
+    RepositoryError::new(RepositoryErrorKind::ForeignChange, message)
 }

@@ -122,7 +122,7 @@ fn a_validator_of_another_mode_or_directory_is_refused() {
         (|_: &str| Verdict::Allow).and(validator(Mode::Run, PROJECT))
     ))));
     assert!(!fits(Box::new(|builder| builder.bash_security(
-        DenyAll.and(validator(Mode::Run, PROJECT).when(|_: &str| true))
+        DenyAll.and_when(|_: &str| true, validator(Mode::Run, PROJECT))
     ))));
 
     let error = refusal(Box::new(|builder| {

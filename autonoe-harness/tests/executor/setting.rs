@@ -27,7 +27,7 @@ impl Stage {
         let agents = Arc::new(agents);
         let folder = tempfile::tempdir().expect("a folder");
         let executor = AgentExecutor::new("codex", agents.clone(), folder.path())
-            .clock(Arc::new(VirtualClock::new()))
+            .clock(VirtualClock::in_real_time())
             .sessions(|builder| builder.bash_security(|_: &str| Verdict::Allow));
         Self {
             agents,

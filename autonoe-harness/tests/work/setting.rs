@@ -97,7 +97,7 @@ impl Stage {
         backends: impl IntoIterator<Item = (&'static str, &'a Arc<Turns>)>,
     ) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let clock = Arc::new(VirtualClock::new());
+        let clock = Arc::new(VirtualClock::in_real_time());
         let executors: Vec<_> = backends
             .into_iter()
             .map(|(name, turns)| {

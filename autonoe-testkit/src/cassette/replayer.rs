@@ -162,7 +162,6 @@ impl AgentClientFactory for Replayer {
         if let Some(refused) = &session.refused {
             return Err(refused.error());
         }
-        spec.refuse_unclaimed(&self.capabilities)?;
         let steering = self.capabilities.steering;
         let client = ReplayedClient::new(self.deck.clone(), slot, session, spec, steering);
         Ok(Box::new(client))

@@ -44,7 +44,10 @@ impl GatedValidator {
         if !args.profiles.is_empty() {
             bash.profiles = Some(args.profiles.iter().copied().collect());
         }
-        let places = project.places();
+        let places = match surroundings.home() {
+            Some(home) => project.places().with_home(home),
+            None => project.places(),
+        };
         let policy = Policy::new(places.policy_scope(mode), bash)
             .map_err(|error| CliError::failure(error.to_string()))?;
         let validator = BashValidator::new(policy).with_symlinks(SymlinksOnDisk);
