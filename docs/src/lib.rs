@@ -13,8 +13,14 @@ mod guides {
     #[doc = include_str!("../guides/backends.md")]
     mod backends {}
 
+    #[doc = include_str!("../guides/writing-a-backend.md")]
+    mod writing_a_backend {}
+
     #[doc = include_str!("../guides/hooks.md")]
     mod hooks {}
+
+    #[doc = include_str!("../guides/permission-rules.md")]
+    mod permission_rules {}
 
     #[doc = include_str!("../guides/bash-security.md")]
     mod bash_security {}
@@ -103,6 +109,9 @@ mod guides {
     #[doc = include_str!("../guides/run-machine.md")]
     mod run_machine {}
 }
+
+#[cfg(test)]
+mod features;
 
 #[cfg(test)]
 mod tests {
