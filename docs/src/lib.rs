@@ -13,8 +13,14 @@ mod guides {
     #[doc = include_str!("../guides/backends.md")]
     mod backends {}
 
+    #[doc = include_str!("../guides/writing-a-backend.md")]
+    mod writing_a_backend {}
+
     #[doc = include_str!("../guides/hooks.md")]
     mod hooks {}
+
+    #[doc = include_str!("../guides/permission-rules.md")]
+    mod permission_rules {}
 
     #[doc = include_str!("../guides/bash-security.md")]
     mod bash_security {}
@@ -105,7 +111,13 @@ mod guides {
 }
 
 #[cfg(test)]
+mod features;
+
+#[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::Path;
+
     #[test]
     fn the_readme_shows_the_whole_of_the_example_that_it_names() {
         let readme = include_str!("../../README.md");
@@ -121,5 +133,38 @@ mod tests {
             "README.md and examples/embed.rs differ"
         );
         assert!(block.lines().count() <= 30, "the promise is thirty lines");
+    }
+
+    /// Returns the file name and the text of each guide.
+    fn guides() -> Vec<(String, String)> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("guides");
+        let entries = fs::read_dir(folder).expect("the guides can be listed");
+        entries
+            .map(|entry| {
+                let path = entry.expect("an entry").path();
+                let name = path.file_name().expect("a name").to_string_lossy();
+                let text = fs::read_to_string(&path).expect("a guide");
+                (name.into_owned(), text)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn every_guide_with_rust_is_compiled() {
+        let ours = include_str!("lib.rs");
+        let of_temporal = include_str!("../../autonoe-temporal/src/lib.rs");
+
+        for (name, text) in guides() {
+            let included = format!("guides/{name}\")]");
+            let is_compiled = ours.contains(&included) || of_temporal.contains(&included);
+            assert!(is_compiled || !text.contains("```rust"), "{name}");
+        }
+    }
+
+    #[test]
+    fn no_guide_uses_the_former_tag_of_claude_code() {
+        for (name, text) in guides() {
+            assert!(!text.contains("\"type\": \"claude-code\""), "{name}");
+        }
     }
 }

@@ -6,6 +6,9 @@
 //! definitions, extended globs ..). Every command that could run is in the tree,
 //! wherever it stands: in substitutions, here-documents, subscripts, patterns.
 //!
+//! Commands, words, assignments, redirections and conditions have a [`Span`]. Parts of a word have
+//! none, except substitutions, parameters and arithmetic.
+//!
 //! It reads in time linear in the length, to a bounded depth, and never panics.
 //!
 //! ```

@@ -23,12 +23,12 @@ use crate::conformance::report::Conformance;
 /// use autonoe_testkit::conformance;
 ///
 /// let policy = BashValidator::new(Policy::new("/srv/project", PolicyConfig::default())?);
-/// let no_git = |command: &str| match command.contains("git") {
-///     true => Verdict::Deny(Denial::new("no-git", Layer::User, "git is not used here")),
+/// let short = |command: &str| match command.len() > 2_000 {
+///     true => Verdict::Deny(Denial::new("short", Layer::User, "write a script instead")),
 ///     false => Verdict::Allow,
 /// };
 ///
-/// conformance::bash_stricter(policy.clone(), policy.and(no_git)).assert();
+/// conformance::bash_stricter(policy.clone(), policy.and(short)).assert();
 /// # Ok::<(), autonoe_core::PolicyError>(())
 /// ```
 pub fn bash_stricter(
