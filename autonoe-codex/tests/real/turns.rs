@@ -166,9 +166,12 @@ async fn a_session_calls_the_model_as_often_as_it_may() {
     );
     // What the third call wanted is done, and nothing else. A fourth may have been begun.
     assert_eq!(setting.files(), ["0.txt", "1.txt", "2.txt"]);
-    assert!(setting.server.log().main_requests().len() <= 4);
-    let told = |event: &&StreamEvent| matches!(event, StreamEvent::Usage { .. });
-    assert_eq!(events.iter().filter(told).count(), 3, "{events:?}");
+    let requests = setting.server.log().main_requests().len();
+    assert!(requests <= 4, "{requests}");
+    // The usage of a fourth call is reported if it was answered before it could be stopped.
+    let is_usage = |event: &&StreamEvent| matches!(event, StreamEvent::Usage { .. });
+    let reported = events.iter().filter(is_usage).count();
+    assert!((3..=requests).contains(&reported), "{events:?}");
     setting.assert_nothing_is_left();
 }
 
