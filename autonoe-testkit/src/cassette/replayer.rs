@@ -85,16 +85,18 @@ impl Replayer {
             Capabilities::new("cassette")
                 .with_hooks(HookCoverage::EveryTool)
                 .with_sandbox(Support::Yes)
-                .with_model(Support::Yes)
-                .with_system_prompt(Support::Yes)
-                .with_thinking(Support::Yes)
-                .with_max_turns(Support::Yes)
-                .with_mcp_servers(Support::Yes)
-                .with_project_memory_off(Support::Yes)
                 .with_in_process_tools(Support::Yes)
         });
-        // What a backend tells beside its stream is not on the cassette.
-        let capabilities = capabilities.with_events(ToldEvents::default());
+        let capabilities = capabilities
+            // What a backend tells beside its stream is not on the cassette.
+            .with_events(ToldEvents::default())
+            // These change nothing about a replay.
+            .with_model(Support::Yes)
+            .with_system_prompt(Support::Yes)
+            .with_thinking(Support::Yes)
+            .with_max_turns(Support::Yes)
+            .with_mcp_servers(Support::Yes)
+            .with_project_memory_off(Support::Yes);
         let slots = cassette.sessions.into_iter().map(Slot::new).collect();
         let deck = Deck::default();
         deck.lock().slots = slots;
@@ -162,6 +164,7 @@ impl AgentClientFactory for Replayer {
         if let Some(refused) = &session.refused {
             return Err(refused.error());
         }
+        spec.refuse_unclaimed(&self.capabilities)?;
         let steering = self.capabilities.steering;
         let client = ReplayedClient::new(self.deck.clone(), slot, session, spec, steering);
         Ok(Box::new(client))

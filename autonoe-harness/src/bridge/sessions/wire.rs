@@ -136,11 +136,6 @@ mod tests {
                         "exitReason": "all_passed",
                         "iterations": 0,
                         "sessions": 0,
-                        "deliverablesPassedCount": 0,
-                        "deliverablesTotalCount": 0,
-                        "blockedCount": 0,
-                        "verifiedCount": 0,
-                        "verifiedTotalCount": 0,
                         "totalDurationMs": 0,
                         "totalCost": serde_json::to_value(CostTotal::default())
                             .expect("it serialises"),
