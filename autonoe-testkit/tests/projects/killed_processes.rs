@@ -47,7 +47,7 @@ fn a_process_that_never_gets_to_its_line_says_why() {
 
     let report = crashes.kill_processes(test);
 
-    assert_eq!(report.points().len(), 8);
+    assert_eq!(report.points().len(), 10);
     for (line, point) in (1..).zip(report.points()) {
         let problem = &point.problems[0];
         let why = format!("the run ended before line {line} was written: Err(Config(");
