@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::RunProgress;
 use crate::domain::{
-    Budget, Epoch, Failure, InstructionName, LedgerView, RunId, RunReport, SessionKey,
+    Budget, Epoch, Failure, InstructionName, LedgerView, Mode, RunId, RunReport, SessionKey,
     SessionResult,
 };
 use crate::run::SessionPlan;
@@ -89,6 +89,9 @@ pub trait SessionHost: Send + Sync {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct HostedSession {
+    /// The mode of the run. A host for another mode refuses the session.
+    #[serde(default, skip_serializing_if = "Mode::is_run")]
+    pub mode: Mode,
     /// What the agent is told to do, by name. It has the deliverable tools of that instruction.
     pub instruction: InstructionName,
     /// The text of it; by default the one that the worker has under that name.
@@ -103,14 +106,22 @@ pub struct HostedSession {
 }
 
 impl HostedSession {
-    /// Makes a session on an instruction, without a limit.
+    /// Makes a session of a run in [`Mode::Run`] on an instruction, without a limit.
     pub fn new(instruction: InstructionName) -> Self {
         Self {
+            mode: Mode::Run,
             instruction,
             prompt: None,
             messages: Vec::new(),
             budget: Budget::default(),
         }
+    }
+
+    /// Sets the mode of the run; [`Mode::Run`] by default.
+    #[must_use]
+    pub fn mode(mut self, mode: Mode) -> Self {
+        self.mode = mode;
+        self
     }
 
     /// Gives the text of the instruction.
@@ -139,6 +150,7 @@ impl From<&SessionPlan> for HostedSession {
     /// Makes the session that a [`RunMachine`](crate::RunMachine) asks for.
     fn from(plan: &SessionPlan) -> Self {
         Self {
+            mode: plan.mode,
             instruction: plan.instruction.clone(),
             prompt: None,
             messages: plan.messages.clone(),

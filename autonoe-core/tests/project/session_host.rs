@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use autonoe_core::{
     Budget, CostUsd, DeliverableRepository, Destructive, Epoch, FileDeliverableRepository,
-    HostedOutcome, HostedSession, InstructionName, JournalLine, LedgerView, ProjectSessionHost,
-    RunId, RunLock, RunProgress, SessionEnd, SessionHost, SessionHostError, SessionKey,
+    HostedOutcome, HostedSession, InstructionName, JournalLine, LedgerView, Mode,
+    ProjectSessionHost, RunAction, RunFact, RunId, RunLimits, RunLock, RunMachine, RunProgress,
+    SessionEnd, SessionHost, SessionHostError, SessionKey,
 };
 use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject, VirtualClock};
 use jiff::Timestamp;
@@ -452,4 +453,37 @@ async fn agents_delete_files_only_where_they_may() {
         assert!(told.expect("it runs").result.end.is_completed());
         played.verify();
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_of_a_sync_run_is_refused_by_a_host_for_run_mode() {
+    let project = TempProject::new();
+    let played = Arc::new(ScriptedAgents::new([]));
+    let mut machine = RunMachine::new(RunLimits::new(Mode::Sync));
+    let ledger = LedgerView::default();
+    let action = machine.apply(RunFact::Started {
+        at: Timestamp::UNIX_EPOCH,
+        ledger,
+    });
+    let RunAction::StartSession(plan) = &action else {
+        panic!("no session: {action:?}")
+    };
+    let session = HostedSession::from(plan).prompt("Work.");
+
+    let never = CancellationToken::new();
+    let host = host(&project, &played);
+    let attached = host
+        .attach_or_start(&key(1), Epoch(1), session, &|_| {}, never)
+        .await;
+
+    let Err(SessionHostError::Failed { failure, .. }) = attached else {
+        panic!("it is refused: {attached:?}")
+    };
+    assert_eq!(failure.code, "wrong_mode");
+    assert_eq!(
+        failure.remedy.as_deref(),
+        Some("start the session host with mode sync")
+    );
+    assert!(played.received().is_empty());
+    assert_eq!(records(&project), 0);
 }

@@ -18,6 +18,13 @@ pub enum Mode {
     Sync,
 }
 
+impl Mode {
+    /// Returns whether this is [`Mode::Run`], the default.
+    pub fn is_run(&self) -> bool {
+        *self == Self::Run
+    }
+}
+
 impl fmt::Display for Mode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

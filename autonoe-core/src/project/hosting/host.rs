@@ -88,7 +88,8 @@ impl ProjectSessionHost {
         }
     }
 
-    /// Sets what the runs are for; [`Mode::Run`] by default.
+    /// Sets the mode of the runs; [`Mode::Run`] by default. A session of a run in another mode is
+    /// refused.
     #[must_use]
     pub fn mode(mut self, mode: Mode) -> Self {
         self.mode = mode;
@@ -231,6 +232,9 @@ impl SessionHost for ProjectSessionHost {
             key: key.clone(),
             failure,
         };
+        if session.mode != self.mode {
+            return Err(failed(wrong_mode(session.mode, self.mode)));
+        }
         let mut ground = loop {
             // First, so that whoever is overtaken records nothing after the record was looked for.
             self.fence(key, epoch).await?;
@@ -284,5 +288,13 @@ impl fmt::Debug for ProjectSessionHost {
             .field("project", &self.project)
             .field("mode", &self.mode)
             .finish_non_exhaustive()
+    }
+}
+
+fn wrong_mode(run: Mode, host: Mode) -> Failure {
+    let message = format!("the run has mode {run}, and this session host has mode {host}");
+    Failure {
+        remedy: Some(format!("start the session host with mode {run}")),
+        ..Failure::permanent("wrong_mode", message)
     }
 }

@@ -4,7 +4,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::GivenLimits;
-use crate::domain::{Budget, ExitReason, Failure, InstructionName, LedgerView, SessionResult};
+use crate::domain::{
+    Budget, ExitReason, Failure, InstructionName, LedgerView, Mode, SessionResult,
+};
 use crate::port::WaitReason;
 
 /// Something that happened, told to a [`RunMachine`](super::RunMachine).
@@ -122,7 +124,10 @@ pub enum RunAction {
 pub struct SessionPlan {
     /// Its number in the run, from 1.
     pub number: u32,
-    /// What the agent is told to do.
+    /// The mode of the run.
+    #[serde(default, skip_serializing_if = "Mode::is_run")]
+    pub mode: Mode,
+    /// The instruction for the agent.
     pub instruction: InstructionName,
     /// What persons have told the run since the last session.
     #[serde(default)]

@@ -443,6 +443,7 @@ impl RunMachine {
         self.tally.sessions = self.tally.sessions.saturating_add(1);
         self.doing = Doing::Session(SessionPlan {
             number: self.tally.sessions,
+            mode: self.limits.mode,
             instruction: self
                 .workflow()
                 .instruction(&self.ledger, self.tally.planned),
