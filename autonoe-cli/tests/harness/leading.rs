@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::harness::setting::{Setting, ends, eventually, says, session, waits_for, writes};
+use crate::harness::setting::{Setting, ends, says, session, waits_for, writes};
 
 #[test]
 fn a_fleet_at_work_is_shown_with_all_of_its_members() {
@@ -154,13 +154,15 @@ fn a_whole_fleet_is_paused_and_starts_nobody_until_it_is_resumed() {
     setting.until_log_has("parser", "Session 1 started");
 
     let paused = setting.json(&["pause"]);
-    eventually("the pause", || {
-        setting.json(&["status"])["fleets"][0]["now"]["phase"] == "paused"
-    });
+    // The fleet shows as paused as soon as that is asked for. Its members are paused by the
+    // coordinator.
+    setting.until_member_is("parser", "paused");
+    let status = setting.json(&["status"]);
     setting.release("go");
     setting.until_member_is("parser", "completed");
 
     assert_eq!(paused["wholeFleet"], true);
+    assert_eq!(status["fleets"][0]["now"]["phase"], "paused");
     assert_eq!(setting.member("shell")["status"], "pending");
     assert_eq!(setting.harness(&["resume"]).code, Some(0));
     assert_eq!(run.end().code, Some(0));
