@@ -9,6 +9,7 @@
 //! the fields `id` and `allowed` for each.
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::error::Error;
 use std::io::Write;
@@ -67,8 +68,19 @@ fn rate(count: usize, of: usize) -> String {
 }
 
 fn verdicts_of_autonoe(cases: &[Value]) -> Result<Vec<bool>> {
-    let verdict = |case| -> Result<bool> {
-        let validator = BashValidator::new(cases::policy(case)?);
+    let settings = [
+        "mode",
+        "profile",
+        "project_dir",
+        "allow_commands",
+        "allow_destructive",
+    ];
+    let mut validators = HashMap::new();
+    let verdict = |case: &Value| -> Result<bool> {
+        let validator = match validators.entry(settings.map(|name| case[name].to_string())) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(BashValidator::new(cases::policy(case)?)),
+        };
         Ok(validator.check(command(case)).is_allowed())
     };
     cases.iter().map(verdict).collect()
