@@ -28,6 +28,9 @@ impl Build {
 
 /// Makes a test of each function for each build. Functions after `newer_only:` get a test for the
 /// newer build only.
+///
+/// The older build needs the tests of the contract, of the protocol, of the protection that it
+/// provides itself, and of what it does differently. All else is ours and the same on both.
 macro_rules! on_both_builds {
     ($($name:ident),+ $(,)? $(; newer_only: $($newer:ident),+ $(,)?)?) => {
         mod on_2_1_197 {

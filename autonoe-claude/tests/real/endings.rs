@@ -6,7 +6,7 @@ use autonoe_core::{AgentClientFactory, AgentErrorKind, SessionOutcome, StreamEve
 use autonoe_testkit::model_server::anthropic::{Refusal, Script, Turn};
 use serde_json::json;
 
-use crate::build::{Build, on_both_builds};
+use crate::build::{Build, on_newer_build};
 use crate::setting::{Setting, events_of};
 
 /// How often the program retries a request by default.
@@ -62,7 +62,7 @@ async fn a_server_in_the_background_does_not_keep_a_session_open(build: Build) {
     setting.assert_nothing_is_left();
 }
 
-on_both_builds![
+on_newer_build![
     refused_credentials_are_told_at_once,
     a_server_in_the_background_does_not_keep_a_session_open,
 ];

@@ -336,8 +336,9 @@ async fn some_configuration_files_are_written_by_commands_alone(build: Build) {
 }
 
 on_both_builds![
+    the_sandbox_protects_hooks_configuration_and_ledger;
+    newer_only:
     an_agent_can_use_git_in_the_sandbox,
-    the_sandbox_protects_hooks_configuration_and_ledger,
     the_gate_decides_about_writes_before_claude_code_does,
     programs_find_a_writable_temporary_directory,
     an_agent_gets_the_tools_that_are_granted,

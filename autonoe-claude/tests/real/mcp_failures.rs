@@ -9,7 +9,7 @@ use autonoe_core::{AgentClientFactory, AgentErrorKind};
 use autonoe_testkit::model_server::anthropic::{Script, Turn};
 use serde_json::{Value, json};
 
-use crate::build::{Build, on_both_builds};
+use crate::build::{Build, on_newer_build};
 use crate::setting::{Setting, events_of};
 
 /// Starts a server that answers every request with `status`, and returns its address.
@@ -90,7 +90,7 @@ async fn a_server_over_http_is_named_with_the_status(build: Build) {
     }
 }
 
-on_both_builds![
+on_newer_build![
     a_program_that_fails_is_named_with_the_end_of_its_standard_error,
     a_missing_program_is_named,
     a_server_over_http_is_named_with_the_status,

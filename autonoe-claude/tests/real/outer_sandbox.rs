@@ -12,7 +12,7 @@ use autonoe_core::{
 use autonoe_testkit::model_server::anthropic::{Script, Turn};
 use serde_json::json;
 
-use crate::build::{Build, on_both_builds};
+use crate::build::{Build, on_newer_build};
 use crate::setting::{Setting, events_of, within};
 
 fn bash(command: &str) -> Turn {
@@ -205,9 +205,8 @@ async fn its_own_sandbox_is_refused_inside_of_ours(build: Build) {
     assert!(error.remedy().is_some());
 }
 
-on_both_builds![
-    what_is_allowed_writes_the_project_and_nothing_else;
-    newer_only:
+on_newer_build![
+    what_is_allowed_writes_the_project_and_nothing_else,
     a_command_reaches_the_network_that_the_program_has,
     without_a_network_nobody_is_reached,
     what_is_hidden_is_not_seen,

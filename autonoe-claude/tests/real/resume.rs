@@ -6,7 +6,7 @@ use autonoe_claude::{ClaudeAgents, ConfigFolder};
 use autonoe_core::{AgentClientFactory, StreamEvent};
 use autonoe_testkit::model_server::anthropic::{Script, Turn};
 
-use crate::build::{Build, on_both_builds};
+use crate::build::{Build, on_newer_build};
 use crate::setting::{Setting, events_of};
 
 async fn a_conversation_is_gone_on_with_by_its_id(build: Build) {
@@ -56,4 +56,4 @@ async fn a_conversation_is_gone_on_with_by_its_id(build: Build) {
     assert!(kept.exists());
 }
 
-on_both_builds![a_conversation_is_gone_on_with_by_its_id];
+on_newer_build![a_conversation_is_gone_on_with_by_its_id];

@@ -8,7 +8,7 @@ use autonoe_testkit::model_server::anthropic::{Script, Turn};
 use jiff::Timestamp;
 use serde_json::json;
 
-use crate::build::{Build, on_both_builds};
+use crate::build::{Build, on_newer_build};
 use crate::setting::{Setting, events_of, eventually, within};
 
 /// Tells whether the process has `file` open.
@@ -62,4 +62,4 @@ async fn the_lock_of_a_run_reaches_the_program_and_not_its_tools(build: Build) {
     setting.assert_nothing_is_left();
 }
 
-on_both_builds![the_lock_of_a_run_reaches_the_program_and_not_its_tools];
+on_newer_build![the_lock_of_a_run_reaches_the_program_and_not_its_tools];

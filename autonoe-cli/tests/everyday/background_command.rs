@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::backends::backend::Backend;
 use crate::backends::story::{End, Session, Story, plans_goals, runs, sets, uses, writes};
-use crate::build::{Build, on_both_builds};
+use crate::build::{Build, on_newer_build};
 use crate::everyday::chore::Chore;
 use crate::everyday::findings::Findings;
 use crate::everyday::whole_run::{check_commits, commits, run_chores};
@@ -90,7 +90,7 @@ async fn a_daemon_without_an_environment_ends_with_the_run(build: Build) {
     run_chores(Backend::Claude(build.version), [daemon()]);
 }
 
-on_both_builds![
+on_newer_build![
     a_background_command_ends_with_its_session,
     a_daemon_without_an_environment_ends_with_the_run,
 ];

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::backends::backend::Backend;
 use crate::backends::story::{runs, writes};
-use crate::build::{Build, on_both_builds};
+use crate::build::{Build, on_newer_build};
 use crate::everyday::chore::Chore;
 use crate::everyday::whole_run::run_chores;
 use crate::everyday::workplace::{GITHUB_TOKEN, MODEL_KEY, NPM_TOKEN};
@@ -50,4 +50,4 @@ async fn tools_get_only_allowed_credentials(build: Build) {
     run_chores(backend, [credentials(backend)]);
 }
 
-on_both_builds![tools_get_only_allowed_credentials];
+on_newer_build![tools_get_only_allowed_credentials];

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::backends::backend::Backend;
 use crate::backends::story::{Call, runs, sets, uses, writes};
-use crate::build::{Build, on_both_builds};
+use crate::build::{Build, on_newer_build};
 use crate::everyday::chore::Chore;
 use crate::everyday::findings::Findings;
 use crate::everyday::whole_run::{check_commits, commits, run_chores};
@@ -142,7 +142,7 @@ async fn a_server_is_started_requested_and_stopped(build: Build) {
     run_chores(Backend::Claude(build.version), [dev_server()]);
 }
 
-on_both_builds![
+on_newer_build![
     a_background_server_is_not_reached_by_other_calls_in_the_sandbox,
     a_background_server_is_requested_and_stopped_by_other_calls,
     a_server_is_started_requested_and_stopped,

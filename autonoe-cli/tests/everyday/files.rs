@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::backends::backend::Backend;
 use crate::backends::story::{edits, reads, runs, uses, writes};
-use crate::build::{Build, on_both_builds};
+use crate::build::{Build, on_newer_build};
 use crate::everyday::chore::Chore;
 use crate::everyday::whole_run::run_chores_without_repository;
 
@@ -90,4 +90,4 @@ async fn files_are_changed_by_every_tool(build: Build) {
     run_chores_without_repository(project, backend, [files(), claude_tools()]);
 }
 
-on_both_builds![files_are_changed_by_every_tool];
+on_newer_build![files_are_changed_by_every_tool];

@@ -2,7 +2,7 @@
 
 use crate::backends::backend::Backend;
 use crate::backends::story::{runs, sets, writes};
-use crate::build::{Build, on_both_builds};
+use crate::build::{Build, on_newer_build};
 use crate::everyday::chore::Chore;
 use crate::everyday::findings::Findings;
 use crate::everyday::whole_run::run_chores_without_repository;
@@ -98,4 +98,4 @@ async fn commits_branches_merges_and_stashes_work(build: Build) {
     run_chores_without_repository("project", backend, [git_work(backend)]);
 }
 
-on_both_builds![commits_branches_merges_and_stashes_work];
+on_newer_build![commits_branches_merges_and_stashes_work];

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::backends::backend::Backend;
 use crate::backends::story::{reads, uses};
-use crate::build::{Build, on_both_builds};
+use crate::build::{Build, on_newer_build};
 use crate::everyday::chore::Chore;
 use crate::everyday::web_site::WebSite;
 use crate::everyday::whole_run::run_chores;
@@ -64,4 +64,4 @@ async fn a_granted_tool_is_offered_and_another_is_denied(build: Build) {
     run_chores(Backend::Claude(build.version), [granted_tools()]);
 }
 
-on_both_builds![a_granted_tool_is_offered_and_another_is_denied];
+on_newer_build![a_granted_tool_is_offered_and_another_is_denied];

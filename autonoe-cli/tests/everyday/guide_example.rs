@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::backends::backend::Backend;
 use crate::backends::story::{Call, runs, sets, uses};
-use crate::build::{Build, on_both_builds};
+use crate::build::{Build, on_newer_build};
 use crate::everyday::findings::Findings;
 use crate::everyday::workplace::{Workplace, deliverable_id};
 use crate::runs::support::autonoe::Ended;
@@ -69,4 +69,4 @@ async fn the_example_of_the_guide_grants_what_it_names(build: Build) {
     findings.report(&format!("{ended:?}\n{}", server.log().render()));
 }
 
-on_both_builds![the_example_of_the_guide_grants_what_it_names];
+on_newer_build![the_example_of_the_guide_grants_what_it_names];

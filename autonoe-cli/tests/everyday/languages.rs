@@ -2,7 +2,7 @@
 
 use crate::backends::backend::Backend;
 use crate::backends::story::{runs, writes};
-use crate::build::{Build, on_both_builds};
+use crate::build::{Build, on_newer_build};
 use crate::everyday::chore::Chore;
 use crate::everyday::whole_run::run_chores;
 
@@ -142,4 +142,4 @@ async fn projects_are_built_and_tested(build: Build) {
     run_chores(Backend::Claude(build.version), projects);
 }
 
-on_both_builds![projects_are_built_and_tested];
+on_newer_build![projects_are_built_and_tested];

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::backends::backend::Backend;
 use crate::backends::story::calls_mcp_tool;
-use crate::build::{Build, on_both_builds};
+use crate::build::{Build, on_newer_build};
 use crate::everyday::chore::Chore;
 use crate::everyday::whole_run::run_chores;
 
@@ -58,4 +58,4 @@ async fn an_mcp_server_of_the_user_is_called(build: Build) {
     run_chores(Backend::Claude(build.version), [mcp_server()]);
 }
 
-on_both_builds![an_mcp_server_of_the_user_is_called];
+on_newer_build![an_mcp_server_of_the_user_is_called];

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::backends::backend::Backend;
 use crate::backends::story::{Call, sets, writes};
-use crate::build::{Build, on_both_builds};
+use crate::build::{Build, on_newer_build};
 use crate::everyday::findings::Findings;
 use crate::everyday::whole_run::{check_commits, commits};
 use crate::everyday::workplace::{Workplace, deliverable_id};
@@ -97,7 +97,7 @@ async fn a_memory_file_that_is_switched_off_does_not(build: Build) {
     a_memory_file_is_ignored(Backend::Claude(build.version));
 }
 
-on_both_builds![
+on_newer_build![
     a_memory_file_reaches_the_agent,
     a_memory_file_that_is_switched_off_does_not,
 ];

@@ -2,7 +2,7 @@
 
 use crate::backends::backend::Backend;
 use crate::backends::story::{edits, reads, runs, writes};
-use crate::build::{Build, on_both_builds};
+use crate::build::{Build, on_newer_build};
 use crate::everyday::chore::Chore;
 use crate::everyday::whole_run::run_chores;
 
@@ -43,4 +43,4 @@ async fn attempts_on_protected_files_are_refused_and_shown(build: Build) {
     run_chores(backend, [protected_files(backend)]);
 }
 
-on_both_builds![attempts_on_protected_files_are_refused_and_shown];
+on_newer_build![attempts_on_protected_files_are_refused_and_shown];

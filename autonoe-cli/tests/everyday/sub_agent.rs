@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::backends::backend::Backend;
 use crate::backends::served::Server;
-use crate::build::{Build, on_both_builds};
+use crate::build::{Build, on_newer_build};
 use crate::everyday::findings::Findings;
 use crate::everyday::whole_run::check_commits;
 use crate::everyday::workplace::{Workplace, deliverable_id};
@@ -97,4 +97,4 @@ async fn the_gate_decides_about_calls_of_a_sub_agent(build: Build) {
     findings.report(&format!("{ended:?}\n{}", server.log().render()));
 }
 
-on_both_builds![the_gate_decides_about_calls_of_a_sub_agent];
+on_newer_build![the_gate_decides_about_calls_of_a_sub_agent];

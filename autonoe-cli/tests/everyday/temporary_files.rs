@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::backends::backend::Backend;
 use crate::backends::story::runs;
-use crate::build::{Build, on_both_builds};
+use crate::build::{Build, on_newer_build};
 use crate::everyday::chore::Chore;
 use crate::everyday::whole_run::run_chores;
 
@@ -54,4 +54,4 @@ async fn temporary_files_of_programs_work(build: Build) {
     run_chores(backend, [temporary_files(backend)]);
 }
 
-on_both_builds![temporary_files_of_programs_work];
+on_newer_build![temporary_files_of_programs_work];

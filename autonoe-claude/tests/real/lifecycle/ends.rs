@@ -16,7 +16,7 @@ use serde_json::json;
 use tokio::sync::Notify;
 
 use super::{ENDLESS, running};
-use crate::build::{Build, on_both_builds};
+use crate::build::{Build, on_newer_build};
 use crate::setting::{Setting, events_of, eventually, send, within};
 
 async fn a_session_that_ends_by_itself(build: Build) {
@@ -202,9 +202,8 @@ fn assert_interrupted(events: &[StreamEvent], error: Option<&AgentError>) {
     assert_eq!(*outcome, SessionOutcome::Interrupted, "{events:?}");
 }
 
-on_both_builds![
-    a_session_that_is_interrupted_in_a_hook;
-    newer_only:
+on_newer_build![
+    a_session_that_is_interrupted_in_a_hook,
     a_daemon_without_an_environment,
     a_session_that_ends_by_itself,
     a_session_that_is_interrupted_in_a_tool,

@@ -9,7 +9,7 @@ use futures::StreamExt;
 use serde_json::json;
 
 use super::{ENDLESS, running};
-use crate::build::{Build, on_both_builds};
+use crate::build::{Build, on_newer_build};
 use crate::setting::{Login, PROJECT, Place, Setting, events_of, eventually};
 
 const FOLDER: &str = "AUTONOE_TEST_HOST_FOLDER";
@@ -122,9 +122,8 @@ async fn a_host_that_panics(build: Build) {
     eventually_no_process_is_left(&setting).await;
 }
 
-on_both_builds![
-    a_host_that_is_killed;
-    newer_only:
+on_newer_build![
+    a_host_that_is_killed,
     a_host_that_is_killed_when_a_tool_has_left_something_running,
     a_host_that_panics,
 ];

@@ -10,7 +10,7 @@ use autonoe_core::{
 use autonoe_process::find_program;
 use autonoe_testkit::model_server::anthropic::{Script, Turn};
 
-use crate::build::{Build, on_both_builds};
+use crate::build::{Build, on_newer_build};
 use crate::setting::{Login, Setting, events_of, within};
 
 /// Asks for something, and returns why nothing comes of it. All of it is gone then.
@@ -113,7 +113,7 @@ async fn a_sandbox_that_cannot_be_made(build: Build) {
     );
 }
 
-on_both_builds![
+on_newer_build![
     a_program_without_credentials,
     a_program_without_credentials_is_noticed_before_a_run_if_that_is_wanted,
     a_conversation_that_nobody_knows,

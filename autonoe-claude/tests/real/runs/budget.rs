@@ -5,7 +5,7 @@ use autonoe_testkit::model_server::anthropic::{Message, Script, Turn, Usage};
 use serde_json::json;
 
 use super::{planning, run_in, status_on_disk};
-use crate::build::{Build, on_both_builds};
+use crate::build::{Build, on_newer_build};
 use crate::setting::{Setting, events_of};
 
 /// A model whose price does not change: 15 dollars for a million tokens that it says.
@@ -88,9 +88,8 @@ async fn a_run_ends_when_its_tokens_are_spent(build: Build) {
     setting.assert_nothing_is_left();
 }
 
-on_both_builds![
-    a_session_ends_when_its_budget_is_spent;
-    newer_only:
+on_newer_build![
+    a_session_ends_when_its_budget_is_spent,
     a_run_ends_when_what_its_sessions_left_of_its_budget_is_spent,
     a_run_ends_when_its_tokens_are_spent,
 ];

@@ -192,11 +192,11 @@ async fn folders_of_the_program_are_removed_from_the_project(build: Build) {
 }
 
 on_both_builds![
-    spaces_and_special_characters_in_a_project_path_work,
     a_path_that_the_program_refuses_is_refused_before_the_first_session,
-    a_path_that_every_build_refuses_is_refused_by_each_session,
-    paths_through_a_link_to_the_project_work,
-    folders_of_the_program_are_removed_from_the_project;
+    a_path_that_every_build_refuses_is_refused_by_each_session;
     newer_only:
+    spaces_and_special_characters_in_a_project_path_work,
+    paths_through_a_link_to_the_project_work,
+    folders_of_the_program_are_removed_from_the_project,
     a_backslash_in_a_project_path_is_an_ordinary_character,
 ];

@@ -4,7 +4,7 @@ use autonoe_core::ExitReason;
 use autonoe_testkit::model_server::anthropic::Script;
 
 use super::{bash, passing, planning, run_in, status_on_disk};
-use crate::build::{Build, on_both_builds};
+use crate::build::{Build, on_newer_build};
 use crate::setting::Setting;
 
 async fn a_session_that_takes_too_many_turns_is_followed_by_another(build: Build) {
@@ -25,4 +25,4 @@ async fn a_session_that_takes_too_many_turns_is_followed_by_another(build: Build
     setting.assert_nothing_is_left();
 }
 
-on_both_builds![a_session_that_takes_too_many_turns_is_followed_by_another];
+on_newer_build![a_session_that_takes_too_many_turns_is_followed_by_another];
