@@ -2,7 +2,7 @@
 
 use super::arg::Arg;
 use super::directories::Directories;
-use super::judge::Argv;
+use super::judge::{Argv, Known, Owner};
 use super::option_safe;
 use super::walk::Walk;
 use super::write_target::{self, Root};
@@ -23,6 +23,8 @@ pub(crate) struct Call<'c, 'w, 's> {
     pub(crate) here: &'c Directories<'w>,
     /// Its name, without a folder.
     pub(crate) name: &'c str,
+    /// What the policy knows of the name.
+    pub(crate) known: Option<&'w Known>,
     /// Where the name stands.
     pub(crate) span: Span,
     /// What follows the name.
@@ -44,6 +46,17 @@ impl<'w, 's> Call<'_, 'w, 's> {
 
     pub(crate) fn mode(&self) -> Mode {
         self.walk.policy.mode()
+    }
+
+    /// Returns whether it reads its arguments at most, so that it may mention the state.
+    pub(crate) fn only_reads(&self) -> bool {
+        self.known.is_some_and(|known| known.only_reads)
+    }
+
+    /// Returns whether it is a tool of a language profile.
+    pub(crate) fn is_of_profile(&self) -> bool {
+        let program = self.known.and_then(|known| known.program);
+        program.is_some_and(|program| matches!(program.owner, Owner::Profile(_)))
     }
 
     /// Makes a denial about the whole command.

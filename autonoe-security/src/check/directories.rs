@@ -126,6 +126,12 @@ impl<'p> Directories<'p> {
         tops
     }
 
+    /// Returns whether every possible directory lies in the project.
+    pub(crate) fn is_in_project(&self) -> bool {
+        let mut possible = self.possible.iter();
+        possible.all(|place| path::is_within(place, self.project))
+    }
+
     /// Returns whether a possible directory lies neither in the project nor below `/tmp`.
     pub(crate) fn may_be_outside(&self) -> bool {
         self.possible

@@ -41,6 +41,8 @@ pub(crate) struct Known {
     /// The shell carries it out by itself.
     pub(crate) builtin: Option<Validator>,
     pub(crate) program: Option<Program>,
+    /// Its arguments are read at most. What a few of them write is judged by their validators.
+    pub(crate) only_reads: bool,
 }
 
 /// What the policy knows of a program.
@@ -83,6 +85,7 @@ impl<'c, 'w, 's> Argv<'c, 'w, 's> {
             walk: self.walk,
             here: self.here,
             name,
+            known: self.walk.policy.known(name),
             span: first.span,
             args,
             is_bare: first.parts.is_empty() && self.depth == 0,
@@ -102,7 +105,13 @@ impl<'c, 'w, 's> Argv<'c, 'w, 's> {
                 ),
             };
         }
-        let name = match command_path::named(&call(written), written)? {
+        let has_folder = written.contains('/');
+        let named = if has_folder {
+            command_path::named(&call(written), written)?
+        } else {
+            Named::Program(written)
+        };
+        let name = match named {
             Named::Script => {
                 check_places(&call(written))?;
                 return Ok(Judged {
@@ -120,9 +129,9 @@ impl<'c, 'w, 's> Argv<'c, 'w, 's> {
         };
         let call = call(name);
         let mut moved = None;
-        if name == "cd" && !written.contains('/') {
+        if name == "cd" && !has_folder {
             moved = Some(builtins::enter(&call)?);
-        } else if name == "command" && !written.contains('/') {
+        } else if name == "command" && !has_folder {
             if let Some(inner) = builtins::behind_command(&call)? {
                 let argv = Self {
                     args: inner,
@@ -152,8 +161,7 @@ fn check_places(call: &Call<'_, '_, '_>) -> Result<(), Denial> {
 fn check(call: &Call<'_, '_, '_>, written: &str) -> Result<(), Denial> {
     let policy = call.policy();
     let is_added = extensions::is_added(policy, call.name, written);
-    let known = policy.known(call.name);
-    if let Some(builtin) = known.and_then(|known| known.builtin)
+    if let Some(builtin) = call.known.and_then(|known| known.builtin)
         && !written.contains('/')
     {
         return match is_added && extensions::is_free_builtin(call.name) {
@@ -161,7 +169,7 @@ fn check(call: &Call<'_, '_, '_>, written: &str) -> Result<(), Denial> {
             false => builtin(call),
         };
     }
-    match known.and_then(|known| known.program) {
+    match call.known.and_then(|known| known.program) {
         Some(program) => check_program(call, program, is_added),
         None if is_added => extensions::check(call),
         None => Err(extensions::not_in_allowlist(call)),
@@ -279,7 +287,7 @@ fn stays_inside(call: &Call<'_, '_, '_>) -> Result<(), Denial> {
     if !call.here.may_be_outside() {
         return Ok(());
     }
-    let only_reads = protected_state::is_reader(call.name) && !matches!(call.name, "git" | "find");
+    let only_reads = call.only_reads() && !matches!(call.name, "git" | "find");
     if only_reads || matches!(call.name, ":" | "true" | "false" | "exit" | "pwd") {
         return Ok(());
     }
@@ -296,7 +304,7 @@ fn stays_inside(call: &Call<'_, '_, '_>) -> Result<(), Denial> {
 fn protects_state(call: &Call<'_, '_, '_>) -> Result<(), Denial> {
     // What a wrapper starts is asked about by itself.
     let is_wrapper = || matches!(call.name, "timeout" | "command") || wrapper(call.name).is_some();
-    if protected_state::is_reader(call.name) || is_wrapper() {
+    if call.only_reads() || is_wrapper() {
         return Ok(());
     }
     let project = call.policy().project_dir();

@@ -50,10 +50,10 @@ pub(crate) fn check_arguments(call: &Call<'_, '_, '_>) -> Checked {
 /// `proc` nor go up, and are not the root.
 fn is_unrelated_path(arg: &Arg<'_>) -> bool {
     let text = arg.text.as_ref();
-    let is_plain = arg.globs.is_empty() && !text.contains("..") && !may_name_process(text);
+    let has_directory = text.bytes().any(|byte| byte == b'/') || text == "..";
+    let is_plain = || arg.globs.is_empty() && !text.contains("..") && !may_name_process(text);
     let is_root = || text.bytes().all(|byte| matches!(byte, b'/' | b'.'));
-    let has_no_directory = || !text.contains('/') && text != "..";
-    arg.is_static() && (has_no_directory() || (is_plain && !is_root()))
+    arg.is_static() && (!has_directory || (is_plain() && !is_root()))
 }
 
 /// Returns whether text may contain `proc` or `environ`.

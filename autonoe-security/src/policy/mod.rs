@@ -163,8 +163,8 @@ impl Policy {
     }
 
     /// Returns what is known of the built-in command `name`.
-    pub(crate) fn known(&self, name: &str) -> Option<Known> {
-        self.commands.get(name).copied()
+    pub(crate) fn known(&self, name: &str) -> Option<&Known> {
+        self.commands.get(name)
     }
 }
 

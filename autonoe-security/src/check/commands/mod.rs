@@ -91,13 +91,18 @@ pub(crate) fn built_in() -> Names<Known> {
             add(name, owner, in_run, sync::find(name));
         }
     }
+    let readers = readers::COMMANDS.iter().map(|(name, _)| name);
+    for name in readers.chain(READERS) {
+        commands.entry(name).or_default().only_reads = true;
+    }
     commands
 }
 
-/// Returns whether `name` is a command whose write targets, if any, are judged by themselves.
-pub(crate) fn is_reader(name: &str) -> bool {
-    readers::COMMANDS.iter().any(|(reader, _)| *reader == name)
-}
+/// Commands that only read, besides those of the table in [`readers`]. Git has rules of its own.
+const READERS: &[&str] = &[
+    ".", "[", "cat", "cd", "cut", "diff", "echo", "find", "git", "grep", "head", "jq", "ls",
+    "printf", "sort", "source", "tac", "tail", "test", "tr", "tree", "uniq", "wc", "which",
+];
 
 /// Returns whether a sed script only edits the text that it prints: in no implementation of sed it
 /// writes a file or runs a command.

@@ -47,11 +47,11 @@ const FILE_NAMES: &[&str] = &[
     "token",
 ];
 
-/// Tells quickly that a static argument is no path to a place of credentials.
+/// Tells quickly that a static argument is no path to a place of credentials, in a directory that
+/// holds none.
 pub(super) fn is_innocent(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> bool {
     let text = arg.text.as_ref();
-    let is_project = !call.policy().project_holds_credentials() && !call.here.may_be_outside();
-    if !arg.is_static() || arg.tilde || !is_project {
+    if !arg.is_static() || arg.tilde {
         return false;
     }
     // Any file may be a symlink.
@@ -61,8 +61,9 @@ pub(super) fn is_innocent(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> bool {
     if call.name == "printf" && text.contains('%') {
         return false;
     }
-    if !text.contains('/') {
-        let is_program = text.contains(['\'', '"', '`']) && may_name_place(text);
+    if !text.bytes().any(|byte| byte == b'/') {
+        let is_quote = |byte: u8| matches!(byte, b'\'' | b'"' | b'`');
+        let is_program = text.bytes().any(is_quote) && may_name_place(text);
         return !text.starts_with('~') && text != ".." && !is_program;
     }
     let is_plain =
@@ -133,32 +134,29 @@ impl Files {
         Self { pattern, starts }
     }
 
-    /// Returns the texts that the argument `at` may become, if it can name files.
-    pub(super) fn texts(
-        &self,
-        call: &Call<'_, '_, '_>,
-        at: usize,
-        arg: &Arg<'_>,
-    ) -> Option<Vec<String>> {
-        if self.pattern == Some(at) || !self.starts.contains(&at) || is_text_of_git(call, at, arg) {
-            return None;
-        }
-        let texts = match call.name {
-            "printf" => vec![printed(call, at, arg)],
-            _ => possible_paths::of_arg(call.walk.scope, arg),
-        };
-        let prints = matches!(call.name, "echo" | "printf");
-        let split = |text: &String| -> Vec<String> {
-            let is_sentence = text.contains([' ', '\n', '\t']);
-            match is_sentence {
-                // The words may become arguments of another command.
-                true if prints => text.split_whitespace().map(str::to_owned).collect(),
-                true if !text.starts_with(['/', '~']) => Vec::new(),
-                _ => vec![text.clone()],
-            }
-        };
-        Some(texts.iter().flat_map(split).collect())
+    /// Returns whether the argument `at` can name files.
+    pub(super) fn may_be_file(&self, call: &Call<'_, '_, '_>, at: usize, arg: &Arg<'_>) -> bool {
+        self.pattern != Some(at) && self.starts.contains(&at) && !is_text_of_git(call, at, arg)
     }
+}
+
+/// Returns the texts that the argument `at` may become.
+pub(super) fn texts(call: &Call<'_, '_, '_>, at: usize, arg: &Arg<'_>) -> Vec<String> {
+    match call.name {
+        "printf" => vec![printed(call, at, arg)],
+        _ => possible_paths::of_arg(call.walk.scope, arg),
+    }
+}
+
+/// Returns what may be a path in a text: all of it, or each word of a printed sentence. The words
+/// may become arguments of another command.
+pub(super) fn words<'t>(call: &Call<'_, '_, '_>, text: &'t str) -> impl Iterator<Item = &'t str> {
+    let is_sentence = text.contains([' ', '\n', '\t']);
+    let is_printed = is_sentence && matches!(call.name, "echo" | "printf");
+    let is_path = !is_sentence || text.starts_with(['/', '~']);
+    let printed = if is_printed { text } else { "" };
+    let whole = (is_path && !is_printed).then_some(text);
+    printed.split_whitespace().chain(whole)
 }
 
 /// Returns what `printf` makes of the argument `at`: with `%s` filled in, if it is a format.
@@ -203,18 +201,23 @@ fn is_text_of_git(call: &Call<'_, '_, '_>, at: usize, arg: &Arg<'_>) -> bool {
 pub(super) fn paths_in(text: &str) -> impl Iterator<Item = &str> {
     let is_option = text.starts_with('-') && !text.starts_with("--");
     let starts = text.char_indices().filter(move |(at, c)| {
-        let is_start = matches!(*c, '/' | '~' | '\u{4}' | '\u{5}' | EXPANSION)
-            || text[*at..].starts_with("../");
+        let is_start = match *c {
+            '/' | '~' | '\u{4}' | '\u{5}' | EXPANSION => true,
+            '.' => text[*at..].starts_with("../"),
+            _ => false,
+        };
+        if !is_start {
+            return false;
+        }
         let before = text[..*at].chars().next_back();
-        is_start
-            && match before {
-                Some(':') if text[*at..].starts_with("//") => {
-                    text[..*at].to_ascii_lowercase().ends_with("file:")
-                }
-                Some('=' | '@' | ':' | ',' | ';' | '<' | '(' | '"' | '\'') => true,
-                Some(letter) => is_option && *at > 1 && letter.is_alphanumeric(),
-                None => false,
+        match before {
+            Some(':') if text[*at..].starts_with("//") => {
+                text[..*at].to_ascii_lowercase().ends_with("file:")
             }
+            Some('=' | '@' | ':' | ',' | ';' | '<' | '(' | '"' | '\'') => true,
+            Some(letter) => is_option && *at > 1 && letter.is_alphanumeric(),
+            None => false,
+        }
     });
     let ends = |path: &str| path.find([';', ',', '"', '\'', ')']);
     let whole = move |(at, _): (usize, char)| {

@@ -39,26 +39,30 @@ pub(crate) fn check_arguments(call: &Call<'_, '_, '_>) -> Checked {
         return Ok(());
     }
     let mut files = None;
+    let may_be_outside = call.here.may_be_outside();
+    let holds_none = !may_be_outside && !call.policy().project_holds_credentials();
     for (at, arg) in call.args.iter().enumerate() {
-        if file_operands::is_innocent(call, arg) {
+        if holds_none && file_operands::is_innocent(call, arg) {
             continue;
         }
         let files = files.get_or_insert_with(|| Files::of(call));
-        let is_program = is_of_profile(call)
+        let is_program = call.is_of_profile()
             || (matches!(call.name, "echo" | "printf")
                 && program_text::is_piped_program(call.walk.scope));
         if is_program && program_text::may_be_program(arg) {
             check_program_text(call, &arg.parts, arg)?;
         }
-        let Some(texts) = files.texts(call, at, arg) else {
+        if !files.may_be_file(call, at, arg) {
             continue;
-        };
-        for text in &texts {
-            check_text(call, arg, text)?;
+        }
+        for text in file_operands::texts(call, at, arg) {
+            for word in file_operands::words(call, &text) {
+                check_text(call, arg, word)?;
+            }
         }
         check_link(call, arg)?;
     }
-    if call.here.may_be_outside() && file_operands::reads_directories(call) {
+    if may_be_outside && file_operands::reads_directories(call) {
         // Without a directory they read the one that they run in.
         check_text(call, &Arg::plain(".", call.span), ".")?;
     }
@@ -174,12 +178,6 @@ fn check_argument_file(call: &Call<'_, '_, '_>) -> Checked {
     Ok(())
 }
 
-fn is_of_profile(call: &Call<'_, '_, '_>) -> bool {
-    let known = call.policy().known(call.name);
-    let program = known.and_then(|known| known.program);
-    program.is_some_and(|program| matches!(program.owner, Owner::Profile(_)))
-}
-
 fn check_program_text(call: &Call<'_, '_, '_>, parts: &[Part<'_>], arg: &Arg<'_>) -> Checked {
     let plain = [Part::Quoted(arg.text.as_ref().into())];
     let parts = match parts {
@@ -207,15 +205,7 @@ fn check_text(call: &Call<'_, '_, '_>, arg: &Arg<'_>, text: &str) -> Checked {
 }
 
 fn touch(walk: &Walk<'_, '_>, here: &Directories<'_>, path: &str) -> Option<Touch> {
-    let mut above = None;
-    for located in located::locate(path, here, walk.policy) {
-        match located.touch(walk.policy) {
-            Some(Touch::Above(place)) => above = Some(Touch::Above(place)),
-            Some(inside) => return Some(inside),
-            None => {}
-        }
-    }
-    above
+    located::touch(path, here, walk.policy)
 }
 
 /// Follows symlinks of a file that a command reads.

@@ -99,7 +99,8 @@ impl<'w, 's> Walk<'w, 's> {
             return Ok(());
         }
         let is_patch = name == "git" && args.iter().any(protected_state::makes_git_carry_out);
-        if !is_patch && protected_state::is_reader(name) {
+        let known = self.policy.known(name);
+        if !is_patch && known.is_some_and(|known| known.only_reads) {
             return Ok(());
         }
         let project = self.policy.project_dir();

@@ -54,7 +54,12 @@ pub(super) fn letter(table: Table, letter: char) -> Takes {
 pub(super) fn long(table: Table, written: &str) -> (Option<Long>, Takes) {
     let mut found: Option<(Long, Takes)> = None;
     let mut is_unclear = false;
-    for (name, takes) in table.iter().flat_map(|options| all(options)) {
+    // Most options begin with another letter. Only `no-` may stand in front of any.
+    let first = written.bytes().next().filter(|first| *first != b'n');
+    let may_be_meant =
+        |name: &str| first.is_none_or(|first| name.as_bytes().first() == Some(&first));
+    let all = table.iter().flat_map(|options| all(options));
+    for (name, takes) in all.filter(|(name, _)| may_be_meant(name)) {
         let is_negated = match name == written {
             true => false,
             false if name.starts_with(written) => false,
@@ -91,8 +96,23 @@ pub(super) fn long(table: Table, written: &str) -> (Option<Long>, Takes) {
     }
 }
 
+/// Splits a list of options at its blanks.
+fn entries(long: &'static str) -> impl Iterator<Item = &'static str> {
+    let mut rest = long;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let end = rest.bytes().position(|byte| byte == b' ');
+        let (entry, behind) = rest.split_at(end.unwrap_or(rest.len()));
+        rest = behind.get(1..).unwrap_or_default();
+        Some(entry)
+    })
+    .filter(|entry| !entry.is_empty())
+}
+
 fn all(options: &'static Options) -> impl Iterator<Item = (&'static str, Takes)> {
-    options.long.split_ascii_whitespace().map(|entry| {
+    entries(options.long).map(|entry| {
         if let Some(name) = entry.strip_suffix('=') {
             (name, Takes::Value)
         } else if let Some(name) = entry.strip_suffix('?') {

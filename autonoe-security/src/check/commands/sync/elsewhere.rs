@@ -5,7 +5,7 @@ use crate::check::arg::Arg;
 use crate::check::call::Checked;
 use crate::check::commands::tool_options::spelling::{has_one_dash, plain, shortens};
 use crate::check::commands::tool_options::targets::{is_key_of_target, is_target};
-use crate::check::commands::tool_options::{Tool, own_args};
+use crate::check::commands::tool_options::{Tool, option_name, own_args};
 use crate::check::write_target;
 
 /// What the names of such options have in them, whichever tool has them.
@@ -94,8 +94,11 @@ fn loaded<'s>(
     next: Option<&Arg<'s>>,
 ) -> Option<Arg<'s>> {
     let text = arg.text.as_ref();
-    let name = text.split('=').next().unwrap_or(text);
-    if !text.starts_with('-') || is_target(tool.name, name) {
+    if !text.starts_with('-') {
+        return None;
+    }
+    let name = option_name(text);
+    if is_target(tool.name, name) {
         return None;
     }
     if text.starts_with("--") || has_one_dash(tool.name) {
