@@ -2,11 +2,10 @@
 
 use super::arg::Arg;
 use super::directories::Directories;
-use super::judge::{Argv, Known, Owner};
 use super::option_safe;
 use super::walk::Walk;
 use super::write_target::{self, Root};
-use crate::policy::{Mode, Policy};
+use crate::policy::{Mode, Policy, Profile};
 use crate::syntax::{Assignment, Span};
 use crate::{Denial, Rule};
 
@@ -15,6 +14,38 @@ pub(crate) type Checked = Result<(), Denial>;
 
 /// Judges the arguments of a command whose name is allowed.
 pub(crate) type Validator = fn(&Call<'_, '_, '_>) -> Checked;
+
+/// What the policy knows of a name.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Known {
+    /// The shell carries it out by itself.
+    pub(crate) builtin: Option<Validator>,
+    pub(crate) program: Option<Program>,
+    /// Its arguments are read at most. What a few of them write is judged by their validators.
+    pub(crate) only_reads: bool,
+}
+
+/// What the policy knows of a program.
+#[derive(Clone, Copy)]
+pub(crate) struct Program {
+    pub(crate) owner: Owner,
+    /// Judges its arguments; in sync mode, for what belongs to a profile, `in_sync` does.
+    pub(crate) check: Validator,
+    pub(crate) in_sync: Validator,
+}
+
+/// To whom a command belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// Every project, in both modes.
+    Base,
+    /// Every project, in run mode.
+    RunMode,
+    /// Every project, in run mode with destructive commands.
+    Destructive,
+    /// A language.
+    Profile(Profile),
+}
 
 /// One command and its arguments.
 pub(crate) struct Call<'c, 'w, 's> {
@@ -134,34 +165,6 @@ impl<'w, 's> Call<'_, 'w, 's> {
     /// Tells whether `arg`, the value of an option, may vanish or become several arguments.
     pub(crate) fn may_shift(&self, arg: &Arg<'_>) -> bool {
         option_safe::may_shift(self.walk.scope, arg)
-    }
-
-    /// Judges a command that this one starts.
-    pub(crate) fn inner(&self, args: &[Arg<'s>]) -> Checked {
-        self.start(args, self.here, self.handed)
-    }
-
-    /// Judges a command that this one starts in another directory.
-    pub(crate) fn inner_in(&self, args: &[Arg<'s>], here: &Directories<'w>) -> Checked {
-        self.start(args, here, self.handed)
-    }
-
-    /// Judges a command that this one starts in another directory with other values of `handed`.
-    pub(crate) fn start(
-        &self,
-        args: &[Arg<'s>],
-        here: &Directories<'w>,
-        handed: &[String],
-    ) -> Checked {
-        let argv = Argv {
-            walk: self.walk,
-            here,
-            args,
-            arrays: &[],
-            handed,
-            depth: self.depth + 1,
-        };
-        argv.judge().map(|_moved| ())
     }
 
     /// Tells whether one of the arguments is exactly `text`.

@@ -1,7 +1,7 @@
 //! Judges a command by its name and arguments.
 
 use super::arg::Arg;
-use super::call::{Call, Validator};
+use super::call::{Call, Checked, Owner, Program, Validator};
 use super::command_path::{self, Named};
 use super::commands::wrapper;
 use super::directories::Directories;
@@ -33,38 +33,6 @@ pub(crate) struct Judged<'c, 'w> {
     pub(crate) name: &'c str,
     /// Where the shell is afterwards, if it moved.
     pub(crate) moved: Option<Directories<'w>>,
-}
-
-/// What the policy knows of a name.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Known {
-    /// The shell carries it out by itself.
-    pub(crate) builtin: Option<Validator>,
-    pub(crate) program: Option<Program>,
-    /// Its arguments are read at most. What a few of them write is judged by their validators.
-    pub(crate) only_reads: bool,
-}
-
-/// What the policy knows of a program.
-#[derive(Clone, Copy)]
-pub(crate) struct Program {
-    pub(crate) owner: Owner,
-    /// Judges its arguments; in sync mode, for what belongs to a profile, `in_sync` does.
-    pub(crate) check: Validator,
-    pub(crate) in_sync: Validator,
-}
-
-/// To whom a command belongs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Owner {
-    /// Every project, in both modes.
-    Base,
-    /// Every project, in run mode.
-    RunMode,
-    /// Every project, in run mode with destructive commands.
-    Destructive,
-    /// A language.
-    Profile(Profile),
 }
 
 impl<'c, 'w, 's> Argv<'c, 'w, 's> {
@@ -147,6 +115,36 @@ impl<'c, 'w, 's> Argv<'c, 'w, 's> {
         }
         check_places(&call)?;
         Ok(Judged { name, moved })
+    }
+}
+
+impl<'w, 's> Call<'_, 'w, 's> {
+    /// Judges a command that this one starts.
+    pub(crate) fn inner(&self, args: &[Arg<'s>]) -> Checked {
+        self.start(args, self.here, self.handed)
+    }
+
+    /// Judges a command that this one starts in another directory.
+    pub(crate) fn inner_in(&self, args: &[Arg<'s>], here: &Directories<'w>) -> Checked {
+        self.start(args, here, self.handed)
+    }
+
+    /// Judges a command that this one starts in another directory with other values of `handed`.
+    pub(crate) fn start(
+        &self,
+        args: &[Arg<'s>],
+        here: &Directories<'w>,
+        handed: &[String],
+    ) -> Checked {
+        let argv = Argv {
+            walk: self.walk,
+            here,
+            args,
+            arrays: &[],
+            handed,
+            depth: self.depth + 1,
+        };
+        argv.judge().map(|_moved| ())
     }
 }
 

@@ -48,11 +48,11 @@ use crate::policy::Policy;
 use crate::syntax::{SyntaxError, SyntaxErrorKind, parse};
 use crate::{Denial, ResolveSymlinks, Rule, Verdict};
 
+pub(crate) use self::call::Known;
 pub(crate) use self::commands::built_in as built_in_commands;
 pub use self::commands::{is_reading_awk_program, is_reading_sed_script};
 pub(crate) use self::credentials::may_hold_places;
 pub(crate) use self::extensions::cannot_be_added;
-pub(crate) use self::judge::Known;
 pub(crate) use self::names::Names;
 pub use self::report::{Finding, InnerCommand};
 

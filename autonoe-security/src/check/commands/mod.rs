@@ -32,8 +32,7 @@ mod writers;
 
 use super::arg::Arg;
 use super::builtins;
-use super::call::{Call, Checked, Validator};
-use super::judge::{Known, Owner, Program};
+use super::call::{Call, Checked, Known, Owner, Program, Validator};
 use super::names::Names;
 use crate::Rule;
 use crate::policy::Profile;
