@@ -1,9 +1,9 @@
 //! One command and its arguments, for whoever judges them.
 
 use super::arg::Arg;
+use super::context::Context;
 use super::directories::Directories;
 use super::option_safe;
-use super::walk::Walk;
 use super::write_target::{self, Root};
 use crate::policy::{Mode, Policy, Profile};
 use crate::syntax::{Assignment, Span};
@@ -49,7 +49,7 @@ pub(crate) enum Owner {
 
 /// One command and its arguments.
 pub(crate) struct Call<'c, 'w, 's> {
-    pub(crate) walk: &'c Walk<'w, 's>,
+    pub(crate) context: &'c Context<'w, 's>,
     /// Where it may run.
     pub(crate) here: &'c Directories<'w>,
     /// Its name, without a folder.
@@ -72,11 +72,11 @@ pub(crate) struct Call<'c, 'w, 's> {
 
 impl<'w, 's> Call<'_, 'w, 's> {
     pub(crate) fn policy(&self) -> &Policy {
-        self.walk.policy
+        self.context.policy
     }
 
     pub(crate) fn mode(&self) -> Mode {
-        self.walk.policy.mode()
+        self.context.policy.mode()
     }
 
     /// Returns whether it reads its arguments at most, so that it may mention the state.
@@ -128,43 +128,43 @@ impl<'w, 's> Call<'_, 'w, 's> {
 
     /// Checks that the command may write to the file that `target` names.
     pub(crate) fn write_target(&self, target: &Arg<'_>, root: Root) -> Checked {
-        write_target::check(self.walk, self.here, target, root)
+        write_target::check(self.context, self.here, target, root)
     }
 
     /// Checks that a tool may put what it makes, a report or a binary, where `target` says.
     pub(crate) fn product(&self, target: &Arg<'_>) -> Checked {
-        write_target::check_product(self.walk, self.here, target)
+        write_target::check_product(self.context, self.here, target)
     }
 
     /// Tells whether `arg` can never be taken for an option.
     pub(crate) fn is_option_safe(&self, arg: &Arg<'_>) -> bool {
-        option_safe::is_option_safe(self.walk.scope, arg)
+        option_safe::is_option_safe(self.context.scope, arg)
     }
 
     /// Tells whether `arg` may become several arguments.
     pub(crate) fn splits_into_more(&self, arg: &Arg<'_>) -> bool {
-        option_safe::splits_into_more(self.walk.scope, arg)
+        option_safe::splits_into_more(self.context.scope, arg)
     }
 
     /// Tells whether `arg` is one argument whatever its expansions yield.
     pub(crate) fn stays_one_word(&self, arg: &Arg<'_>) -> bool {
-        option_safe::stays_one_word(self.walk.scope, arg)
+        option_safe::stays_one_word(self.context.scope, arg)
     }
 
     /// Returns the text of `arg` with a plain name in place of every variable, if the script sets
     /// them to nothing but plain names.
     pub(crate) fn with_plain_names(&self, arg: &Arg<'_>) -> Option<String> {
-        option_safe::with_plain_names(self.walk.scope, arg)
+        option_safe::with_plain_names(self.context.scope, arg)
     }
 
     /// Returns whether every expansion in `arg` yields at most one word, also without quotes.
     pub(crate) fn expands_to_words(&self, arg: &Arg<'_>) -> bool {
-        option_safe::expands_to_words(self.walk.scope, arg)
+        option_safe::expands_to_words(self.context.scope, arg)
     }
 
     /// Tells whether `arg`, the value of an option, may vanish or become several arguments.
     pub(crate) fn may_shift(&self, arg: &Arg<'_>) -> bool {
-        option_safe::may_shift(self.walk.scope, arg)
+        option_safe::may_shift(self.context.scope, arg)
     }
 
     /// Tells whether one of the arguments is exactly `text`.

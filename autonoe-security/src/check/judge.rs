@@ -4,8 +4,8 @@ use super::arg::Arg;
 use super::call::{Call, Checked, Owner, Program, Validator};
 use super::command_path::{self, Named};
 use super::commands::wrapper;
+use super::context::Context;
 use super::directories::Directories;
-use super::walk::Walk;
 use super::{
     builtins, credentials, extensions, known_values, process_memory, protected_state, remedy,
 };
@@ -18,7 +18,7 @@ const MOST_WRAPPERS: usize = 8;
 
 /// A command with its arguments.
 pub(crate) struct Argv<'c, 'w, 's> {
-    pub(crate) walk: &'c Walk<'w, 's>,
+    pub(crate) context: &'c Context<'w, 's>,
     pub(crate) here: &'c Directories<'w>,
     pub(crate) args: &'c [Arg<'s>],
     pub(crate) arrays: &'c [&'s Assignment<'s>],
@@ -50,10 +50,10 @@ impl<'c, 'w, 's> Argv<'c, 'w, 's> {
         }
         let written = written_name(first)?;
         let call = |name: &'c str| Call {
-            walk: self.walk,
+            context: self.context,
             here: self.here,
             name,
-            known: self.walk.policy.known(name),
+            known: self.context.policy.known(name),
             span: first.span,
             args,
             is_bare: first.parts.is_empty() && self.depth == 0,
@@ -137,7 +137,7 @@ impl<'w, 's> Call<'_, 'w, 's> {
         handed: &[String],
     ) -> Checked {
         let argv = Argv {
-            walk: self.walk,
+            context: self.context,
             here,
             args,
             arrays: &[],
@@ -241,7 +241,7 @@ fn with_known_values(call: &Call<'_, '_, '_>, check: Validator) -> Result<(), De
         return Err(Denial::by(Rule::R85, input.span, reason)
             .instead("end the command with --, or use find DIR -exec COMMAND {} +"));
     }
-    let variants = known_values::variants(call.walk.scope, call.args);
+    let variants = known_values::variants(call.context.scope, call.args);
     for args in variants.map_err(|arg| too_many_values(call, arg))? {
         check(&Call {
             args: &args,

@@ -14,6 +14,7 @@ mod call;
 mod command_path;
 mod commands;
 mod conditions;
+mod context;
 mod credentials;
 mod directories;
 mod extensions;
@@ -40,10 +41,10 @@ mod symlinks;
 mod walk;
 mod write_target;
 
+use self::context::Context;
 use self::directories::Directories;
 use self::report::Report;
 use self::scope::{Inherited, Scope};
-use self::walk::Walk;
 use crate::policy::Policy;
 use crate::syntax::{SyntaxError, SyntaxErrorKind, parse};
 use crate::{Denial, ResolveSymlinks, Rule, Verdict};
@@ -78,7 +79,7 @@ pub(crate) fn explain(
     let script = parse(command).map_err(|error| not_understood(&error))?;
     let scope = Scope::of(command, &script, Inherited::default());
     let report = Report::all();
-    let walk = Walk {
+    let context = Context {
         policy,
         scope: &scope,
         report: &report,
@@ -86,7 +87,7 @@ pub(crate) fn explain(
         depth: 0,
     };
     let mut here = start(policy, links);
-    let judged = walk.script(scope.script(), &mut here);
+    let judged = context.script(scope.script(), &mut here);
     report.other(script.span, judged)?;
     Ok(report.into_findings())
 }
@@ -115,7 +116,7 @@ fn judge_text(
 ) -> Result<(), Denial> {
     let script = parse(text).map_err(|error| not_understood(&error))?;
     let scope = Scope::of(text, &script, inherited);
-    let walk = Walk {
+    let context = Context {
         policy,
         scope: &scope,
         report: &Report::first(),
@@ -123,7 +124,7 @@ fn judge_text(
         depth,
     };
     let mut here = here;
-    walk.script(scope.script(), &mut here)
+    context.script(scope.script(), &mut here)
 }
 
 fn not_understood(error: &SyntaxError) -> Denial {

@@ -1,10 +1,10 @@
 //! Redirections.
 
 use super::arg::Arg;
+use super::context::Context;
 use super::directories::Directories;
 use super::resolve::arguments;
 use super::scope::Scope;
-use super::walk::Walk;
 use super::write_target::{self, Root};
 use super::{credentials, process_memory};
 use crate::syntax::{Redirect, RedirectOperator, RedirectTarget, Word};
@@ -12,7 +12,7 @@ use crate::{Denial, Rule};
 
 /// Checks where a redirection leads. Commands in it are checked elsewhere.
 pub(crate) fn check<'s>(
-    walk: &Walk<'_, 's>,
+    context: &Context<'_, 's>,
     directories: &Directories<'_>,
     redirect: &'s Redirect<'s>,
 ) -> Result<(), Denial> {
@@ -20,22 +20,22 @@ pub(crate) fn check<'s>(
         RedirectTarget::Word(word) => word,
         RedirectTarget::HereDocument(document) => {
             let parts = &document.body;
-            return credentials::check_here_document(walk, directories, parts, redirect.span);
+            return credentials::check_here_document(context, directories, parts, redirect.span);
         }
     };
     match redirect.operator {
         RedirectOperator::HereDocument => Ok(()),
         RedirectOperator::HereString => {
-            credentials::check_here_document(walk, directories, &word.parts, redirect.span)
+            credentials::check_here_document(context, directories, &word.parts, redirect.span)
         }
         RedirectOperator::Read => {
-            let file = target(walk.scope, word)?;
+            let file = target(context.scope, word)?;
             process_memory::check_input(&file)?;
-            credentials::check_input(walk, directories, &file)?;
+            credentials::check_input(context, directories, &file)?;
             check_input(&file)
         }
         RedirectOperator::DuplicateInput | RedirectOperator::DuplicateOutput => {
-            let target = target(walk.scope, word)?;
+            let target = target(context.scope, word)?;
             match target.known() {
                 Some(text) if is_descriptor(text) => Ok(()),
                 // `>&file` writes to the file; `<&file` does not exist.
@@ -43,7 +43,7 @@ pub(crate) fn check<'s>(
                     if redirect.operator == RedirectOperator::DuplicateOutput
                         && !text.contains(EXPANDED_AGAIN) =>
                 {
-                    write(walk, directories, &target)
+                    write(context, directories, &target)
                 }
                 _ => {
                     let reason = "the descriptor that is duplicated is not known";
@@ -57,12 +57,12 @@ pub(crate) fn check<'s>(
         | RedirectOperator::Append
         | RedirectOperator::ReadWrite
         | RedirectOperator::WriteAll
-        | RedirectOperator::AppendAll => write(walk, directories, &target(walk.scope, word)?),
+        | RedirectOperator::AppendAll => write(context, directories, &target(context.scope, word)?),
     }
 }
 
 fn write(
-    walk: &Walk<'_, '_>,
+    context: &Context<'_, '_>,
     directories: &Directories<'_>,
     target: &Arg<'_>,
 ) -> Result<(), Denial> {
@@ -74,7 +74,7 @@ fn write(
     if is_process && target.text.is_empty() {
         return Ok(());
     }
-    write_target::check(walk, directories, target, Root::Refused)
+    write_target::check(context, directories, target, Root::Refused)
 }
 
 /// Returns the one word that a redirection leads to.

@@ -1,17 +1,17 @@
 //! Follows symlinks, if somebody can.
 
 use super::call::Checked;
+use super::context::Context;
 use super::path;
-use super::walk::Walk;
 use crate::syntax::Span;
 use crate::{Denial, Rule};
 
 /// Checks that `place`, which lies inside by its text, really does.
-pub(crate) fn check(walk: &Walk<'_, '_>, place: &str, span: Span) -> Checked {
-    let Some(links) = walk.links else {
+pub(crate) fn check(context: &Context<'_, '_>, place: &str, span: Span) -> Checked {
+    let Some(links) = context.links else {
         return Ok(());
     };
-    let project = walk.policy.project_dir();
+    let project = context.policy.project_dir();
     // A file that is yet to be made lies where its folder does.
     let mut at = place;
     let real = loop {
@@ -44,12 +44,12 @@ pub(crate) fn check(walk: &Walk<'_, '_>, place: &str, span: Span) -> Checked {
 /// Checks that the file `place`, which lies inside the project by its text, really does.
 ///
 /// Unlike [`check`], it does not accept a link to `/tmp`.
-pub(crate) fn check_in_project(walk: &Walk<'_, '_>, place: &str, span: Span) -> Checked {
-    check(walk, place, span)?;
-    let Some(links) = walk.links else {
+pub(crate) fn check_in_project(context: &Context<'_, '_>, place: &str, span: Span) -> Checked {
+    check(context, place, span)?;
+    let Some(links) = context.links else {
         return Ok(());
     };
-    let project = walk.policy.project_dir();
+    let project = context.policy.project_dir();
     let Some(real) = links.resolve(place) else {
         return Ok(());
     };

@@ -1,8 +1,8 @@
 //! Where commands may write.
 
 use super::arg::Arg;
+use super::context::Context;
 use super::directories::Directories;
-use super::walk::Walk;
 use super::{path, protected_state, symlinks};
 use crate::policy::{Mode, Policy};
 use crate::{Denial, Layer, Rule};
@@ -17,28 +17,28 @@ pub(crate) enum Root {
 
 /// Checks that a command may write to the file that `target` names.
 pub(crate) fn check(
-    walk: &Walk<'_, '_>,
+    context: &Context<'_, '_>,
     directories: &Directories<'_>,
     target: &Arg<'_>,
     root: Root,
 ) -> Result<(), Denial> {
-    check_in(walk.policy.mode(), walk, directories, target, root)
+    check_in(context.policy.mode(), context, directories, target, root)
 }
 
 /// Checks that a tool may put what it makes where `target` says.
 ///
 /// Sync mode lets tools build, and what they build lies in the project.
 pub(crate) fn check_product(
-    walk: &Walk<'_, '_>,
+    context: &Context<'_, '_>,
     directories: &Directories<'_>,
     target: &Arg<'_>,
 ) -> Result<(), Denial> {
-    check_in(Mode::Run, walk, directories, target, Root::Refused)
+    check_in(Mode::Run, context, directories, target, Root::Refused)
 }
 
 fn check_in(
     mode: Mode,
-    walk: &Walk<'_, '_>,
+    context: &Context<'_, '_>,
     directories: &Directories<'_>,
     target: &Arg<'_>,
     root: Root,
@@ -57,15 +57,15 @@ fn check_in(
     if is_harmless_device(text) {
         return Ok(());
     }
-    if path::is_protected(path::below(text, walk.policy.project_dir())) {
+    if path::is_protected(path::below(text, context.policy.project_dir())) {
         return Err(protected(target, &format!("'{text}'")));
     }
     let Some(places) = directories.resolve(text) else {
         return Err(escapes(target, Rule::R28));
     };
     for place in &places {
-        check_place(walk.policy, mode, target, place, root)?;
-        symlinks::check(walk, place, target.span)?;
+        check_place(context.policy, mode, target, place, root)?;
+        symlinks::check(context, place, target.span)?;
     }
     Ok(())
 }

@@ -90,7 +90,7 @@ fn check_operand(
         return Err(Denial::by(Rule::R12, operand.span, reason)
             .instead("put the value in double quotes, without braces"));
     }
-    let survey = call.walk.scope.survey();
+    let survey = call.context.scope.survey();
     let is_array = survey
         .variable(plain)
         .is_some_and(|variable| variable.is_array);

@@ -40,7 +40,7 @@ fn check_dynamic(call: &Call<'_, '_, '_>, arg: &Arg<'_>, next: Option<&Arg<'_>>)
     let unsafe_part = arg
         .parts
         .iter()
-        .find(|part| is_expansion(part) && !numeric::is_safe_part(call.walk.scope, part));
+        .find(|part| is_expansion(part) && !numeric::is_safe_part(call.context.scope, part));
     if unsafe_part.is_some() {
         let reason = format!("an expansion in {} is not quoted", call.name);
         return Err(Denial::by(Rule::R12, arg.span, reason).instead("put it in double quotes"));

@@ -129,7 +129,7 @@ pub(super) fn cp(call: &Call<'_, '_, '_>) -> Checked {
 /// Checks that a copy does not land elsewhere because of what its source is called.
 fn check_source(call: &Call<'_, '_, '_>, source: &Arg<'_>, keeps_path: bool) -> Checked {
     let text = source.text.as_ref();
-    let scope = call.walk.scope;
+    let scope = call.context.scope;
     let may_be = |name: &&'static str| copied_name::may_be(scope, source, name, keeps_path);
     let mut protected = [".git"].into_iter().chain(path::STATE_FOLDERS);
     if let Some(name) = protected.find(may_be) {

@@ -115,7 +115,7 @@ fn check_file(call: &Call<'_, '_, '_>, here: &Directories<'_>, file: &Arg<'_>) -
         if !is_of_project {
             return Err(escapes(file, Rule::R88));
         }
-        symlinks::check_in_project(call.walk, place, file.span)?;
+        symlinks::check_in_project(call.context, place, file.span)?;
     }
     Ok(())
 }

@@ -62,7 +62,7 @@ fn check_flags(call: &Call<'_, '_, '_>, flags: &Arg<'_>) -> Checked {
     let text = flags.text.as_ref();
     let is_list_of_processes = text.starts_with(|c: char| c.is_ascii_digit());
     let part = flags.unknown.and_then(|unknown| unknown.part);
-    let is_number = part.is_some_and(|part| numeric::is_safe_part(call.walk.scope, part));
+    let is_number = part.is_some_and(|part| numeric::is_safe_part(call.context.scope, part));
     if !flags.is_static() && text.is_empty() && !is_number {
         return Err(call
             .deny(Rule::R24, "an option of ps may print environments")

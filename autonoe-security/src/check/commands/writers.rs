@@ -30,7 +30,7 @@ fn loop_words<'s>(call: &Call<'_, '_, 's>, target: &Arg<'_>) -> Option<Vec<Arg<'
     let [part] = &inner[..] else {
         return None;
     };
-    let scope = call.walk.scope;
+    let scope = call.context.scope;
     let mut args = Vec::new();
     for word in scope.loop_words(part, target.span.start())? {
         arguments(word, scope, &mut args).ok()?;

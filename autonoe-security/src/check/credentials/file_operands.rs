@@ -55,7 +55,7 @@ pub(super) fn is_innocent(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> bool {
         return false;
     }
     // Any file may be a symlink.
-    if call.walk.links.is_some() && !text.starts_with('-') && reads_files(call) {
+    if call.context.links.is_some() && !text.starts_with('-') && reads_files(call) {
         return false;
     }
     if call.name == "printf" && text.contains('%') {
@@ -144,7 +144,7 @@ impl Files {
 pub(super) fn texts(call: &Call<'_, '_, '_>, at: usize, arg: &Arg<'_>) -> Vec<String> {
     match call.name {
         "printf" => vec![printed(call, at, arg)],
-        _ => possible_paths::of_arg(call.walk.scope, arg),
+        _ => possible_paths::of_arg(call.context.scope, arg),
     }
 }
 
@@ -162,7 +162,7 @@ pub(super) fn words<'t>(call: &Call<'_, '_, '_>, text: &'t str) -> impl Iterator
 /// Returns what `printf` makes of the argument `at`: with `%s` filled in, if it is a format.
 fn printed(call: &Call<'_, '_, '_>, at: usize, arg: &Arg<'_>) -> String {
     let text_of = |arg: &Arg<'_>| {
-        let texts = possible_paths::of_arg(call.walk.scope, arg);
+        let texts = possible_paths::of_arg(call.context.scope, arg);
         texts.into_iter().next().unwrap_or_default()
     };
     let format = text_of(arg);
@@ -286,7 +286,7 @@ fn reads_names_from_file(call: &Call<'_, '_, '_>) -> bool {
 }
 
 fn passes_names_on(call: &Call<'_, '_, '_>) -> bool {
-    passes_names(call.walk.scope)
+    passes_names(call.context.scope)
 }
 
 /// Returns whether a script passes names that one command prints on to another.

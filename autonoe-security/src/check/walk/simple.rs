@@ -1,8 +1,9 @@
 //! Judges a simple command.
 
-use super::{Checked, Walk};
+use super::Checked;
 use crate::check::arg::{Arg, mention};
 use crate::check::assignments::{self, Setting};
+use crate::check::context::Context;
 use crate::check::directories::Directories;
 use crate::check::resolve::arguments;
 use crate::check::{credentials, judge, process_memory, protected_state, redirects};
@@ -12,7 +13,7 @@ use crate::syntax::{
 };
 use crate::{Denial, Rule};
 
-impl<'w, 's> Walk<'w, 's> {
+impl<'w, 's> Context<'w, 's> {
     pub(super) fn simple(
         &self,
         simple: &'s SimpleCommand<'s>,
@@ -49,7 +50,7 @@ impl<'w, 's> Walk<'w, 's> {
         }
         let arrays = arrays_of(simple);
         let judged = judge::Argv {
-            walk: self,
+            context: self,
             here,
             args: &args,
             arrays: &arrays,

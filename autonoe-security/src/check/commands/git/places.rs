@@ -51,7 +51,7 @@ fn is_inside(git: &Git<'_, '_, '_, '_>, target: &Arg<'_>) -> Checked {
         if !is_in_reach || is_protected(place) {
             return Err(escapes(target, Rule::R43));
         }
-        symlinks::check(git.call.walk, place, target.span)?;
+        symlinks::check(git.call.context, place, target.span)?;
     }
     Ok(())
 }

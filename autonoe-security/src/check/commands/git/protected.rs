@@ -176,7 +176,7 @@ fn known_values(git: &Git<'_, '_, '_, '_>, option: &str) -> Checked {
 /// Checks that no patch in the text of the script changes the state or makes a symlink.
 fn patch_in_text(git: &Git<'_, '_, '_, '_>) -> Checked {
     let project = git.call.policy().project_dir();
-    match git.call.walk.scope.patch_problem(project) {
+    match git.call.context.scope.patch_problem(project) {
         Some(problem) => Err(git
             .deny(
                 Rule::R93,
@@ -214,7 +214,7 @@ fn index_entry(git: &Git<'_, '_, '_, '_>) -> Checked {
 /// Returns whether an argument is a path with one of `names` in it, or may be.
 fn is_named(git: &Git<'_, '_, '_, '_>, arg: &Arg<'_>, names: &[&str]) -> bool {
     let project = git.call.policy().project_dir();
-    let written = git.call.walk.scope.text().get(arg.span.range());
+    let written = git.call.context.scope.text().get(arg.span.range());
     let is_mentioned = |text: &str| protected_state::is_mentioned_in(text, project);
     (!arg.is_static() && written.is_some_and(is_mentioned))
         || arg.mentions(|text| names_one_of(text, names, project))

@@ -54,7 +54,7 @@ pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
 /// Checks that a URL that is not known as a whole cannot name a transport helper.
 fn has_known_transport(git: &Git<'_, '_, '_, '_>, url: &Arg<'_>) -> Checked {
     let is_one_word = !may_split(git.call, url);
-    let is_known = beginnings::all(git.call.walk.scope, url, &|beginning| match beginning {
+    let is_known = beginnings::all(git.call.context.scope, url, &|beginning| match beginning {
         Beginning::Whole(text) => !names_helper(text) && (is_one_word || !has_blanks(text)),
         Beginning::Text(text) => is_one_word && fixes_transport(text),
         Beginning::Number | Beginning::Place => true,

@@ -58,7 +58,7 @@ fn is_port(call: &Call<'_, '_, '_>, port: &Arg<'_>) -> bool {
         Some(text) => text.split('-').all(is_number) && text.matches('-').count() <= 1,
         None => {
             port.text.is_empty()
-                && matches!(&port.parts[..], [part] if numeric::is_safe_part(call.walk.scope, part))
+                && matches!(&port.parts[..], [part] if numeric::is_safe_part(call.context.scope, part))
         }
     }
 }

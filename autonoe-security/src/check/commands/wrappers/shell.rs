@@ -55,7 +55,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
 fn is_no_option(call: &Call<'_, '_, '_>, file: &Arg<'_>) -> bool {
     let is_plus = |text: &str| text.is_empty() || text.starts_with('+');
     let part = file.unknown.and_then(|unknown| unknown.part);
-    let words = part.and_then(|part| call.walk.scope.loop_words(part, file.span.start()));
+    let words = part.and_then(|part| call.context.scope.loop_words(part, file.span.start()));
     let is_begun = match words {
         Some(words) if file.text.is_empty() => words.iter().all(|word| match word.parts.first() {
             Some(Part::Literal(text) | Part::Quoted(text)) => !is_plus(text),
