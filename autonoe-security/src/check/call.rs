@@ -3,8 +3,8 @@
 use super::arg::Arg;
 use super::context::Context;
 use super::directories::Directories;
-use super::option_safe;
 use super::write_target::{self, Root};
+use super::{option_safe, path};
 use crate::policy::{Mode, Policy, Profile};
 use crate::syntax::{Assignment, Span};
 use crate::{Denial, Rule};
@@ -175,21 +175,15 @@ impl<'w, 's> Call<'_, 'w, 's> {
     /// Tells whether `place` lies inside the project, in every directory that is possible.
     pub(crate) fn is_in_project(&self, path: &str) -> bool {
         let project = self.policy().project_dir();
-        let places = self.here.resolve(path);
-        places.is_some_and(|places| {
-            let mut places = places.iter();
-            places.all(|place| super::path::is_within(place, project))
-        })
+        self.here
+            .every_place(path, |place| path::is_within(place, project))
     }
 
     /// Tells whether `path` lies inside the project or below `/tmp`.
     pub(crate) fn is_in_reach(&self, path: &str) -> bool {
         let project = self.policy().project_dir();
-        let places = self.here.resolve(path);
-        places.is_some_and(|places| {
-            places.iter().all(|place| {
-                super::path::is_within(place, project) || super::path::is_within(place, "/tmp")
-            })
+        self.here.every_place(path, |place| {
+            path::is_within(place, project) || path::is_within(place, "/tmp")
         })
     }
 }

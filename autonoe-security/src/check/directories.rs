@@ -55,6 +55,13 @@ impl<'p> Directories<'p> {
         Some(places)
     }
 
+    /// Returns whether `holds` for the place of `path` in each possible directory; `false` when one
+    /// of them is not known.
+    pub(crate) fn every_place(&self, path: &str, holds: impl Fn(&str) -> bool) -> bool {
+        let places = self.resolve(path);
+        places.is_some_and(|places| places.iter().all(|place| holds(place)))
+    }
+
     /// Returns the part of `path` below the link, relative to the project.
     ///
     /// A path with `..` has none, because the system follows the link before `..`.

@@ -6,7 +6,7 @@ use super::directories::Directories;
 use super::resolve::arguments;
 use super::scope::Scope;
 use super::write_target::{self, Root};
-use super::{credentials, process_memory};
+use super::{credentials, path, process_memory};
 use crate::syntax::{Redirect, RedirectOperator, RedirectTarget, Word};
 use crate::{Denial, Rule};
 
@@ -107,7 +107,7 @@ fn check_input(target: &Arg<'_>) -> Result<(), Denial> {
         };
     };
     let is_open = target.known().is_some()
-        && (write_target::is_harmless_device(&target.text)
+        && (path::is_harmless_device(&target.text)
             || matches!(name, "zero" | "random" | "urandom" | "stdin"));
     let is_output = matches!(name, "stdout" | "stderr");
     match is_open && !is_output {
@@ -119,11 +119,9 @@ fn check_input(target: &Arg<'_>) -> Result<(), Denial> {
 /// Tells whether a path leads to a device by a detour, such as `//dev/sda`.
 fn may_become_device(target: &Arg<'_>) -> bool {
     let text = target.text.as_ref();
-    let resolved = super::path::resolve("/", text);
+    let resolved = path::resolve("/", text);
     let is_absolute = text.starts_with('/');
-    is_absolute
-        && super::path::is_within(&resolved, "/dev")
-        && !write_target::is_harmless_device(&resolved)
+    is_absolute && path::is_within(&resolved, "/dev") && !path::is_harmless_device(&resolved)
 }
 
 fn deny_device(target: &Arg<'_>) -> Denial {

@@ -31,7 +31,7 @@ pub(crate) fn check(context: &Context<'_, '_>, place: &str, span: Span) -> Check
     };
     let is_protected =
         path::is_within(&real, project) && path::is_protected(&real[project.len()..]);
-    let is_device = super::write_target::is_harmless_device(&real);
+    let is_device = path::is_harmless_device(&real);
     match (is_within(project) && !is_protected) || is_within("/tmp") || is_device {
         true => Ok(()),
         false => Err(

@@ -54,7 +54,7 @@ fn check_in(
         let reason = format!("the file that is written to is {what}");
         return Err(Denial::by(Rule::R27, target.span, reason).instead("write the path literally"));
     };
-    if is_harmless_device(text) {
+    if path::is_harmless_device(text) {
         return Ok(());
     }
     if path::is_protected(path::below(text, context.policy.project_dir())) {
@@ -103,7 +103,7 @@ fn check_place(
         return Err(protected(target, &format!("'{}'", target.text)));
     }
     let is_below_tmp = path::is_within(place, "/tmp") && (mode == Mode::Run || place != "/tmp");
-    if is_below_tmp || is_harmless_device(place) {
+    if is_below_tmp || path::is_harmless_device(place) {
         return Ok(());
     }
     Err(escapes(target, Rule::R28))
@@ -121,17 +121,4 @@ pub(crate) fn protected(target: &Arg<'_>, what: &str) -> Denial {
     let otherwise = "write to another file of the project";
     let instead = protected_state::advice(&target.text).unwrap_or(otherwise);
     Denial::by(Rule::R29, target.span, reason).instead(instead)
-}
-
-/// Tells whether `path` is a device that everybody may write to.
-pub(crate) fn is_harmless_device(path: &str) -> bool {
-    let Some(name) = path.strip_prefix("/dev/") else {
-        return false;
-    };
-    match name {
-        "null" | "stdout" | "stderr" | "tty" => true,
-        name => name.strip_prefix("fd/").is_some_and(|number| {
-            !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
-        }),
-    }
 }

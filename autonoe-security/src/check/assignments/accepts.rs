@@ -91,18 +91,18 @@ impl Accepts {
             }
             Self::Options(harmless) => are_options(harmless, &text),
             Self::ProjectPath => {
-                lies(directories, &text, is_in_project) && !text.contains(path::NOTE)
+                directories.every_place(&text, is_in_project) && !text.contains(path::NOTE)
             }
             Self::Output if policy.mode() == Mode::Sync => {
                 let is_fine = |place: &str| is_made(place) || place == "/tmp";
-                lies(directories, &text, is_fine) && !is_protected
+                directories.every_place(&text, is_fine) && !is_protected
             }
             Self::Output => {
                 let is_inside =
                     |place: &str| is_in_project(place) || path::is_within(place, "/tmp");
-                lies(directories, &text, is_inside) && !is_protected
+                directories.every_place(&text, is_inside) && !is_protected
             }
-            Self::BuildFolder => lies(directories, &text, is_made) && !is_protected,
+            Self::BuildFolder => directories.every_place(&text, is_made) && !is_protected,
             Self::Locale => is_plain_locale(&text),
             Self::TimeZone => {
                 !text.starts_with([':', '/']) && !text.split('/').any(|part| part == "..")
@@ -190,16 +190,6 @@ fn is_plain_locale(locale: &str) -> bool {
             .iter()
             .any(|language| locale.starts_with(language)),
     }
-}
-
-/// Returns whether `holds` for the place of `path` in every possible directory.
-pub(super) fn lies(
-    directories: &Directories<'_>,
-    path: &str,
-    holds: impl Fn(&str) -> bool,
-) -> bool {
-    let places = directories.resolve(path);
-    places.is_some_and(|places| places.iter().all(|place| holds(place)))
 }
 
 #[cfg(test)]

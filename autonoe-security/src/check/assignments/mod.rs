@@ -152,7 +152,7 @@ pub(crate) fn check_name(name: &str, span: Span) -> Result<(), Denial> {
     }
 }
 
-fn not_settable(name: &str, group: &group::Group, span: Span) -> Denial {
+fn not_settable(name: &str, group: &tables::Group, span: Span) -> Denial {
     let reason = format!("the variable '{name}' may not be set");
     Denial::by(group.rule, span, reason)
         .because(group.why)

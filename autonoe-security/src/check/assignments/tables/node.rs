@@ -1,8 +1,8 @@
 //! Node.js, Bun, Deno, their package managers and test tools.
 
+use super::{Group, Reach};
 use crate::Rule;
 use crate::check::assignments::accepts::Accepts::{Options, Output, ProjectPath, SearchPath, Word};
-use crate::check::assignments::group::{Group, Reach};
 
 /// Options of Node.js that load and write nothing.
 pub(in crate::check::assignments) const NODE_OPTIONS: &[&str] = &[

@@ -1,8 +1,8 @@
 //! PHP and its tools.
 
+use super::{Group, Reach};
 use crate::Rule;
 use crate::check::assignments::accepts::Accepts::{Options, Output, ProjectPath, Word};
-use crate::check::assignments::group::{Group, Reach};
 
 pub(in crate::check::assignments) const GROUPS: &[Group] = &[
     Group {

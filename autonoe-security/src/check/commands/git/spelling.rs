@@ -1,16 +1,6 @@
 //! How options are spelt, and which one is meant.
 
-use super::tables::Table;
-
-/// Options of a subcommand.
-pub(super) struct Options {
-    /// Short options: `x.` is a flag, `x:` takes a value, written together or as the next
-    /// argument, and `x?` takes one that is written together, if at all.
-    pub(super) letters: &'static str,
-    /// Long options without the dashes: `name` is a flag, `name=` takes a value, also as the next
-    /// argument, and `name?` takes one after `=` only, if at all.
-    pub(super) long: &'static str,
-}
+use super::tables::{Options, Table};
 
 /// Where an option has its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
