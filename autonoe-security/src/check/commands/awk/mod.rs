@@ -1,8 +1,10 @@
 //! `awk`: computing and printing.
 
+mod cursor;
 mod program;
+mod reader;
 
-use self::program::Problem;
+use self::cursor::Problem;
 use super::listed::{self, Listed};
 use super::program_text::{check_read, program_texts};
 use crate::check::arg::Arg;
