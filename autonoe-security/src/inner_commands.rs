@@ -220,12 +220,13 @@ impl InnerCommands {
     }
 
     fn script(range: Range<usize>) -> Self {
-        match range.is_empty() {
-            true => Self::default(),
-            false => Self {
+        if range.is_empty() {
+            Self::default()
+        } else {
+            Self {
                 scripts: vec![range],
                 ..Self::default()
-            },
+            }
         }
     }
 

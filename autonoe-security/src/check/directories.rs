@@ -117,9 +117,10 @@ impl<'p> Directories<'p> {
     pub(crate) fn top_levels(&self) -> Self {
         let mut tops = self.clone();
         for directory in &self.possible {
-            let end = match path::is_within(directory, self.project) {
-                true => self.project,
-                false => "/tmp",
+            let end = if path::is_within(directory, self.project) {
+                self.project
+            } else {
+                "/tmp"
             };
             let mut place: &str = directory;
             while place.len() > end.len() && path::is_within(place, end) {
@@ -176,9 +177,10 @@ impl<'p> Directories<'p> {
         let all = std::mem::take(&mut self.possible);
         self.and_below = true;
         for directory in all {
-            let top = match path::is_within(&directory, self.project) {
-                true => Cow::Borrowed(self.project),
-                false => Cow::Borrowed("/tmp"),
+            let top = if path::is_within(&directory, self.project) {
+                Cow::Borrowed(self.project)
+            } else {
+                Cow::Borrowed("/tmp")
             };
             if !self.possible.contains(&top) {
                 self.possible.push(top);

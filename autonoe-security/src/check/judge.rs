@@ -62,15 +62,16 @@ impl<'c, 'w, 's> Argv<'c, 'w, 's> {
             depth: self.depth,
         };
         if written.is_empty() {
-            return match args.is_empty() {
-                true => Ok(Judged {
+            return if args.is_empty() {
+                Ok(Judged {
                     name: "",
                     moved: None,
-                }),
-                false => Err(
+                })
+            } else {
+                Err(
                     Denial::by(Rule::R5, first.span, "the name of the command is empty")
                         .instead("name the command"),
-                ),
+                )
             };
         }
         let has_folder = written.contains('/');
@@ -162,9 +163,10 @@ fn check(call: &Call<'_, '_, '_>, written: &str) -> Result<(), Denial> {
     if let Some(builtin) = call.known.and_then(|known| known.builtin)
         && !written.contains('/')
     {
-        return match is_added && extensions::is_free_builtin(call.name) {
-            true => Ok(()),
-            false => builtin(call),
+        return if is_added && extensions::is_free_builtin(call.name) {
+            Ok(())
+        } else {
+            builtin(call)
         };
     }
     match call.known.and_then(|known| known.program) {
@@ -198,24 +200,35 @@ fn check_program(call: &Call<'_, '_, '_>, program: Program, is_added: bool) -> R
             denial.remedy = remedy::destructive(call.policy());
             Err(denial)
         }
-        Owner::Profile(profile) => match call.policy().is_active(profile) {
-            // Who adds a command in sync mode opens all that run mode has of it.
-            _ if is_added => (program.check)(call),
-            true if in_sync => with_known_values(call, program.in_sync),
-            true => with_known_values(call, program.check),
-            // The specification lists `bun test` for Node projects too.
-            false if is_bun_test(call) && in_sync => (program.in_sync)(call),
-            false if is_bun_test(call) => (program.check)(call),
-            false => {
-                let reason = format!("Command '{}' is not in the allowlist", call.name);
-                let mut denial = call
-                    .deny(Rule::R7, reason)
-                    .instead("use the tools of the project's own languages");
-                denial.remedy = remedy::profile(profile);
-                Err(denial)
-            }
-        },
+        Owner::Profile(profile) => check_tool(call, program, profile, is_added),
     }
+}
+
+fn check_tool(
+    call: &Call<'_, '_, '_>,
+    program: Program,
+    profile: Profile,
+    is_added: bool,
+) -> Result<(), Denial> {
+    // Adding a command in sync mode opens all that run mode has of it.
+    let check = if call.mode() == Mode::Sync && !is_added {
+        program.in_sync
+    } else {
+        program.check
+    };
+    // The specification lists `bun test` for Node projects too.
+    if is_added || (!call.policy().is_active(profile) && is_bun_test(call)) {
+        return check(call);
+    }
+    if call.policy().is_active(profile) {
+        return with_known_values(call, check);
+    }
+    let reason = format!("Command '{}' is not in the allowlist", call.name);
+    let mut denial = call
+        .deny(Rule::R7, reason)
+        .instead("use the tools of the project's own languages");
+    denial.remedy = remedy::profile(profile);
+    Err(denial)
 }
 
 /// Tools that install, build or empty folders, and so have options that change what they like.

@@ -65,17 +65,19 @@ fn may_name_process(text: &str) -> bool {
 fn target_of(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> Option<Target> {
     let places = arg.known().filter(|text| text.starts_with(".."));
     let places = places.and_then(|text| call.here.resolve(text));
-    match places.is_some_and(|places| places.iter().any(|place| place == "/")) {
-        true => Some(Target::Root),
-        false => target_of_path(&pattern_of(arg), Wildcards::InEveryComponent),
+    if places.is_some_and(|places| places.iter().any(|place| place == "/")) {
+        Some(Target::Root)
+    } else {
+        target_of_path(&pattern_of(arg), Wildcards::InEveryComponent)
     }
 }
 
 /// Checks that a word does not name the memory of a process, wherever the word is used.
 pub(crate) fn check_word(parts: &[Part<'_>], span: Span) -> Checked {
-    match is_mentioned_in(parts) {
-        true => Err(deny("/proc", span)),
-        false => Ok(()),
+    if is_mentioned_in(parts) {
+        Err(deny("/proc", span))
+    } else {
+        Ok(())
     }
 }
 
@@ -196,9 +198,10 @@ fn with_placeholders(text: &str) -> String {
             let before = component[..open].trim_end_matches('$');
             return format!("{before}{EXPANSION}{}", &component[close + 1..]);
         }
-        match component.contains(['$', '%']) && !component.contains(BOUNDARIES) {
-            true => EXPANSION.to_string(),
-            false => component.replace('*', "\u{1}").replace('?', "\u{2}"),
+        if component.contains(['$', '%']) && !component.contains(BOUNDARIES) {
+            EXPANSION.to_string()
+        } else {
+            component.replace('*', "\u{1}").replace('?', "\u{2}")
         }
     });
     components.collect::<Vec<_>>().join("/")
@@ -274,10 +277,12 @@ enum Base {
 
 /// Returns the components of a path without `.` and `..`, and its start.
 fn normalize(path: &str) -> (Vec<&str>, Base) {
-    let mut base = match path.starts_with('/') {
-        true => Base::Root,
-        false if path.starts_with(EXPANSION) => Base::Expansion,
-        false => Base::Here,
+    let mut base = if path.starts_with('/') {
+        Base::Root
+    } else if path.starts_with(EXPANSION) {
+        Base::Expansion
+    } else {
+        Base::Here
     };
     let mut components = Vec::new();
     for component in path.split('/') {

@@ -101,18 +101,20 @@ fn is_descriptor(text: &str) -> bool {
 /// Reading is open, except from devices and the network.
 fn check_input(target: &Arg<'_>) -> Result<(), Denial> {
     let Some(name) = target.text.strip_prefix("/dev/") else {
-        return match may_become_device(target) {
-            false => Ok(()),
-            true => Err(deny_device(target)),
+        return if may_become_device(target) {
+            Err(deny_device(target))
+        } else {
+            Ok(())
         };
     };
     let is_open = target.known().is_some()
         && (path::is_harmless_device(&target.text)
             || matches!(name, "zero" | "random" | "urandom" | "stdin"));
     let is_output = matches!(name, "stdout" | "stderr");
-    match is_open && !is_output {
-        true => Ok(()),
-        false => Err(deny_device(target)),
+    if is_open && !is_output {
+        Ok(())
+    } else {
+        Err(deny_device(target))
     }
 }
 

@@ -32,12 +32,13 @@ pub(crate) fn check(context: &Context<'_, '_>, place: &str, span: Span) -> Check
     let is_protected =
         path::is_within(&real, project) && path::is_protected(&real[project.len()..]);
     let is_device = path::is_harmless_device(&real);
-    match (is_within(project) && !is_protected) || is_within("/tmp") || is_device {
-        true => Ok(()),
-        false => Err(
+    if (is_within(project) && !is_protected) || is_within("/tmp") || is_device {
+        Ok(())
+    } else {
+        Err(
             Denial::by(Rule::R28, span, "Symlink target escapes project directory")
                 .instead("use a path that is no symlink"),
-        ),
+        )
     }
 }
 
@@ -57,11 +58,12 @@ pub(crate) fn check_in_project(context: &Context<'_, '_>, place: &str, span: Spa
         || links
             .resolve(project)
             .is_some_and(|project| path::is_within(&real, &project));
-    match is_within {
-        true => Ok(()),
-        false => Err(
+    if is_within {
+        Ok(())
+    } else {
+        Err(
             Denial::by(Rule::R88, span, "Symlink target escapes project directory")
                 .instead("use a file of the project that is no symlink"),
-        ),
+        )
     }
 }

@@ -47,9 +47,10 @@ fn check_in(
         return Err(protected(target, "the home directory"));
     }
     let Some(text) = target.known() else {
-        let what = match target.is_static() {
-            true => "a pattern",
-            false => "a value that is not known",
+        let what = if target.is_static() {
+            "a pattern"
+        } else {
+            "a value that is not known"
         };
         let reason = format!("the file that is written to is {what}");
         return Err(Denial::by(Rule::R27, target.span, reason).instead("write the path literally"));

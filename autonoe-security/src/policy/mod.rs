@@ -207,9 +207,10 @@ impl fmt::Display for Policy {
             "pkill: {}",
             listed(self.pkill_targets.iter().map(String::as_str))
         )?;
-        let destructive = match self.allows_destructive() {
-            true => "inside the project",
-            false => "no",
+        let destructive = if self.allows_destructive() {
+            "inside the project"
+        } else {
+            "no"
         };
         write!(f, "rm and mv: {destructive}")
     }

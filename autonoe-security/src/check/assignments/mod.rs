@@ -60,9 +60,10 @@ pub(crate) fn check(
             return Err(Denial::by(rule, span, reason).instead(accepts.instead()));
         }
     }
-    match is_exported {
-        true => check_allow_list(policy, name, span),
-        false => Ok(()),
+    if is_exported {
+        check_allow_list(policy, name, span)
+    } else {
+        Ok(())
     }
 }
 

@@ -129,11 +129,13 @@ fn leave<'w>(call: &Call<'_, 'w, '_>, target: &Arg<'_>) -> Option<Directories<'w
     let places = call.here.resolve(folder)?;
     let (mut is_inside, mut is_outside) = (false, false);
     for place in &places {
-        match path::is_within(place, project) {
-            true => is_inside = true,
+        if path::is_within(place, project) {
+            is_inside = true;
+        } else if path::is_within(project, place) {
             // Only a `cd` into a subdirectory of the project can have failed.
-            false if path::is_within(project, place) => is_outside = true,
-            false => return None,
+            is_outside = true;
+        } else {
+            return None;
         }
     }
     let is_mixed = is_inside && is_outside && !has_trap(call.context.scope.script());

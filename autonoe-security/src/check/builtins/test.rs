@@ -46,15 +46,14 @@ fn check_dynamic(call: &Call<'_, '_, '_>, arg: &Arg<'_>, next: Option<&Arg<'_>>)
         return Err(Denial::by(Rule::R12, arg.span, reason).instead("put it in double quotes"));
     }
     let is_clear = next.is_none_or(|next| next.known().is_some_and(is_binary_operator));
-    match is_clear {
-        true => Ok(()),
-        false => {
-            let reason = format!(
-                "an argument of {} is not known and could be an operator",
-                call.name
-            );
-            Err(Denial::by(Rule::R12, arg.span, reason).instead("use [[ ]] instead"))
-        }
+    if is_clear {
+        Ok(())
+    } else {
+        let reason = format!(
+            "an argument of {} is not known and could be an operator",
+            call.name
+        );
+        Err(Denial::by(Rule::R12, arg.span, reason).instead("use [[ ]] instead"))
     }
 }
 

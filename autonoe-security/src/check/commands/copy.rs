@@ -142,10 +142,11 @@ fn check_source(call: &Call<'_, '_, '_>, source: &Arg<'_>, keeps_path: bool) -> 
     // Links below /proc lead to everywhere.
     let leads_away = path::is_within(&path::resolve("/", text), "/proc") && text.starts_with('/');
     let leaves = keeps_path && !(source.is_static() && path::stays_below(text));
-    match leads_away || leaves {
-        true => Err(call
+    if leads_away || leaves {
+        Err(call
             .deny(Rule::R36, format!("'{text}' cannot be copied like this"))
-            .instead("copy files by a plain path")),
-        false => Ok(()),
+            .instead("copy files by a plain path"))
+    } else {
+        Ok(())
     }
 }

@@ -152,9 +152,10 @@ fn exec<'s>(call: &Call<'_, '_, 's>, from: usize) -> Result<usize, Denial> {
         Some(_) => "/tmp/".into(),
     };
     let is_sed = args[..end].first().is_some_and(|name| name.is("sed"));
-    let files = match is_sed {
-        true => found_files::patterns(call, &before[..from - 1]),
-        false => None,
+    let files = if is_sed {
+        found_files::patterns(call, &before[..from - 1])
+    } else {
+        None
     };
     let inner: Vec<Arg<'s>> = args[..end]
         .iter()

@@ -148,9 +148,10 @@ fn check_operand(call: &Call<'_, '_, '_>, operand: &Arg<'_>) -> Checked {
 
 /// Checks that a target is no file outside the project, which a built-in rule would make.
 fn check_target(target: &Arg<'_>) -> Checked {
-    match path::stays_below(&target.text) {
-        true => Ok(()),
-        false => Err(escapes(target, Rule::R88)),
+    if path::stays_below(&target.text) {
+        Ok(())
+    } else {
+        Err(escapes(target, Rule::R88))
     }
 }
 

@@ -128,11 +128,12 @@ pub fn is_reading_awk_program(program: &str) -> bool {
 /// `printenv` prints variables by their names; without names it would print all of them.
 fn printenv(call: &Call<'_, '_, '_>) -> Checked {
     let is_name = |arg: &Arg<'_>| arg.known().is_some_and(builtins::is_identifier);
-    match !call.args.is_empty() && call.args.iter().all(is_name) {
-        true => Ok(()),
-        false => Err(call
+    if !call.args.is_empty() && call.args.iter().all(is_name) {
+        Ok(())
+    } else {
+        Err(call
             .deny(Rule::R24, "printenv without a name prints every variable")
-            .instead("print one variable with printenv NAME")),
+            .instead("print one variable with printenv NAME"))
     }
 }
 

@@ -58,14 +58,11 @@ impl Written {
 /// A name inside a program is not an argument, so the checks of arguments do not see it.
 pub(super) fn check_read(call: &Call<'_, '_, '_>, rule: Rule, path: &str, span: Span) -> Checked {
     let is_input = matches!(path, "-" | "/dev/stdin" | "/dev/null");
-    match is_input || call.is_in_reach(path) {
-        true => {
-            credentials::check_input(call.context, call.here, &Arg::plain(path.to_owned(), span))
-        }
-        false => {
-            let reason = format!("the {} program reads '{path}'", call.name);
-            Err(Denial::by(rule, span, reason)
-                .instead("name the file as an argument behind the program"))
-        }
+    if is_input || call.is_in_reach(path) {
+        credentials::check_input(call.context, call.here, &Arg::plain(path.to_owned(), span))
+    } else {
+        let reason = format!("the {} program reads '{path}'", call.name);
+        Err(Denial::by(rule, span, reason)
+            .instead("name the file as an argument behind the program"))
     }
 }

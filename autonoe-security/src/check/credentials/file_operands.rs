@@ -106,11 +106,11 @@ impl Files {
             counts && is_option && text.bytes().all(|byte| byte.is_ascii_digit())
         };
         let mut args = call.args.iter().enumerate().skip(skipped);
-        let pattern = match has_pattern && !call.args.iter().any(names_pattern) {
-            true => args
-                .find(|(at, arg)| !is_option(arg) && !is_count(*at))
-                .map(|(at, _)| at),
-            false => None,
+        let pattern = if has_pattern && !call.args.iter().any(names_pattern) {
+            args.find(|(at, arg)| !is_option(arg) && !is_count(*at))
+                .map(|(at, _)| at)
+        } else {
+            None
         };
         let all = 0..call.args.len();
         let starts = match call.name {
@@ -187,11 +187,13 @@ fn is_text_of_git(call: &Call<'_, '_, '_>, at: usize, arg: &Arg<'_>) -> bool {
         .checked_sub(1)
         .map_or("", |at| call.args[at].text.as_ref());
     let text = arg.text.as_ref();
-    let attaches = |option: &str| match option.starts_with("--") {
-        true => text
-            .strip_prefix(option)
-            .is_some_and(|rest| rest.starts_with('=')),
-        false => text.starts_with(option),
+    let attaches = |option: &str| {
+        if option.starts_with("--") {
+            text.strip_prefix(option)
+                .is_some_and(|rest| rest.starts_with('='))
+        } else {
+            text.starts_with(option)
+        }
     };
     GIT_TEXT.contains(&before) || GIT_TEXT.iter().any(|option| attaches(option))
 }

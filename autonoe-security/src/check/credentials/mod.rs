@@ -156,9 +156,10 @@ pub(crate) fn check_here_document(
             }
         }
     }
-    let place = match program_text::is_piped_program(context.scope) {
-        true => program_text::place_in(context, here, parts),
-        false => None,
+    let place = if program_text::is_piped_program(context.scope) {
+        program_text::place_in(context, here, parts)
+    } else {
+        None
     };
     place.map_or(Ok(()), |place| Err(deny("this input", place, span)))
 }
@@ -213,9 +214,10 @@ fn touch(context: &Context<'_, '_>, here: &Directories<'_>, path: &str) -> Optio
 
 /// Follows symlinks of a file that a command reads.
 fn check_link(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> Checked {
-    match file_operands::reads_files(call) {
-        true => check_real_path(call.context, call.here, arg),
-        false => Ok(()),
+    if file_operands::reads_files(call) {
+        check_real_path(call.context, call.here, arg)
+    } else {
+        Ok(())
     }
 }
 

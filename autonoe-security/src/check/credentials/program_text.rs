@@ -69,9 +69,10 @@ fn place_in_text(
             continue;
         }
         let in_home = format!("{HOME}/{}", token.trim_start_matches('/'));
-        let found = match is_whole {
-            true => touch(context, here, token),
-            false => None,
+        let found = if is_whole {
+            touch(context, here, token)
+        } else {
+            None
         };
         let found = match found {
             Some(Touch::Inside(place)) => Some(place),

@@ -78,13 +78,13 @@ impl<'w, 's> Context<'w, 's> {
                     | Part::Brace(_)
             )
         };
-        match first.parts.iter().all(is_text) {
-            true => Ok(()),
+        if first.parts.iter().all(is_text) {
+            Ok(())
+        } else {
             // Commands in it come first in the text.
-            false => {
-                let reason = "the name of the command is not known before it runs";
-                Err(Denial::by(Rule::R5, first.span, reason).instead("write the name literally"))
-            }
+
+            let reason = "the name of the command is not known before it runs";
+            Err(Denial::by(Rule::R5, first.span, reason).instead("write the name literally"))
         }
     }
 
@@ -105,9 +105,12 @@ impl<'w, 's> Context<'w, 's> {
             return Ok(());
         }
         let project = self.policy.project_dir();
-        let is_mentioned_in = |text: &str| match is_patch {
-            true => protected_state::is_mentioned_in_patch(text, project),
-            false => protected_state::is_mentioned_in(text, project),
+        let is_mentioned_in = |text: &str| {
+            if is_patch {
+                protected_state::is_mentioned_in_patch(text, project)
+            } else {
+                protected_state::is_mentioned_in(text, project)
+            }
         };
         for redirect in redirects {
             let parts = match &redirect.target {

@@ -143,11 +143,12 @@ fn check_file(call: &Call<'_, '_, '_>, file: &Arg<'_>) -> Checked {
     let may_continue = !file.is_static() && "/inet".starts_with(text);
     // A variable is a file of the project for all that is known; the input of xargs is not.
     let is_variable = text.is_empty() && !file.parts.is_empty();
-    match text.starts_with("/inet") || (may_continue && !is_variable) {
-        true => Err(call
+    if text.starts_with("/inet") || (may_continue && !is_variable) {
+        Err(call
             .deny(Rule::R81, "awk opens a network connection for /inet")
-            .instead("name the files: awk '{print $1}' FILE")),
-        false => Ok(()),
+            .instead("name the files: awk '{print $1}' FILE"))
+    } else {
+        Ok(())
     }
 }
 

@@ -10,9 +10,10 @@ use super::reader::Reader;
 /// understand it. If another one does not, the text must not contain anything that could be
 /// dangerous, in whatever place.
 pub(super) fn files_read(text: &str) -> Result<Vec<String>, Problem> {
-    let readings = match text.contains('[') {
-        true => &Reading::ALL[..],
-        false => &Reading::ALL[..1],
+    let readings = if text.contains('[') {
+        &Reading::ALL[..]
+    } else {
+        &Reading::ALL[..1]
     };
     let mut files = Vec::new();
     let (mut is_understood, mut problem) = (false, None);

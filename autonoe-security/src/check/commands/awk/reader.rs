@@ -113,10 +113,13 @@ impl<'t> Reader<'t> {
             '\n' => self.newline(),
             '\\' if self.text.skip("\n") => {}
             '#' => self.comment()?,
-            ';' => match self.open.is_empty() {
-                true => self.end_statement(),
-                false => self.last = Last::Operator,
-            },
+            ';' => {
+                if self.open.is_empty() {
+                    self.end_statement()
+                } else {
+                    self.last = Last::Operator
+                }
+            }
             '{' | '}' if !self.open.is_empty() => {
                 return Err(Problem::NotUnderstood("a bracket is not closed"));
             }
@@ -179,9 +182,10 @@ impl<'t> Reader<'t> {
 
     fn comment(&mut self) -> Done {
         let comment = self.text.skip_while(|c| c != '\n');
-        match comment.ends_with('\\') {
-            true => Err(Problem::NotUnderstood("a comment ends with a backslash")),
-            false => Ok(()),
+        if comment.ends_with('\\') {
+            Err(Problem::NotUnderstood("a comment ends with a backslash"))
+        } else {
+            Ok(())
         }
     }
 
@@ -197,9 +201,10 @@ impl<'t> Reader<'t> {
         let open = self.open.pop().filter(|open| open.closes == c);
         let open = open.ok_or(Problem::NotUnderstood("brackets do not match"))?;
         // Behind a condition comes a statement, and some readers take a `/` there for a division.
-        self.last = match open.is_condition {
-            true => Last::Unclear,
-            false => Last::Value,
+        self.last = if open.is_condition {
+            Last::Unclear
+        } else {
+            Last::Value
         };
         self.getline = self.getline.filter(|depth| *depth <= self.open.len());
         Ok(())
@@ -233,9 +238,10 @@ impl<'t> Reader<'t> {
         let appends = self.text.skip(">");
         if !self.is_printing || !self.open.is_empty() {
             self.last = Last::Operator;
-            return match appends {
-                true => Err(Problem::Writes),
-                false => Ok(()),
+            return if appends {
+                Err(Problem::Writes)
+            } else {
+                Ok(())
             };
         }
         match self.file()? {
@@ -265,9 +271,10 @@ impl<'t> Reader<'t> {
     /// Reads the literal name of a file; `None` for anything else.
     fn file(&mut self) -> Done<Option<&'t str>> {
         self.text.skip_blanks();
-        match self.text.skip("\"") {
-            true => self.text.string().map(Some),
-            false => Ok(None),
+        if self.text.skip("\"") {
+            self.text.string().map(Some)
+        } else {
+            Ok(None)
         }
     }
 
@@ -335,9 +342,10 @@ impl<'t> Reader<'t> {
                     .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
         };
         self.last = Last::Value;
-        match is_one {
-            true => Ok(()),
-            false => Err(Problem::Name("ENVIRON")),
+        if is_one {
+            Ok(())
+        } else {
+            Err(Problem::Name("ENVIRON"))
         }
     }
 }

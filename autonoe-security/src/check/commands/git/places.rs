@@ -29,9 +29,10 @@ fn named_after(url: &Arg<'_>) -> Checked {
     let text = url.text.trim_end_matches('/');
     let name = text.rsplit(['/', ':']).next().unwrap_or(text);
     let name = name.strip_suffix(".git").unwrap_or(name);
-    match path::names_state_folder(name) {
-        true => Err(escapes(url, Rule::R43)),
-        false => Ok(()),
+    if path::names_state_folder(name) {
+        Err(escapes(url, Rule::R43))
+    } else {
+        Ok(())
     }
 }
 

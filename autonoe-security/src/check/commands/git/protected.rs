@@ -80,14 +80,15 @@ fn excludes(git: &Git<'_, '_, '_, '_>, flag: &Flag<'_, '_>) -> bool {
 /// Checks that a stash takes no ignored files, such as the state.
 fn stash(git: &Git<'_, '_, '_, '_>) -> Checked {
     let pushes = matches!(git.read.word(), None | Some("push" | "save"));
-    match pushes && git.read.may_have(Some('a'), "all") {
-        true => Err(git
+    if pushes && git.read.may_have(Some('a'), "all") {
+        Err(git
             .deny(
                 Rule::R93,
                 "git stash --all would take .autonoe and .harness away",
             )
-            .instead("use git stash -u")),
-        false => Ok(()),
+            .instead("use git stash -u"))
+    } else {
+        Ok(())
     }
 }
 
@@ -105,16 +106,17 @@ fn clean(git: &Git<'_, '_, '_, '_>) -> Checked {
             flag.is_sure && excludes(git, flag) && name == Some(folder)
         })
     };
-    match !has('X') && STATE.iter().all(|folder| is_kept(folder)) {
-        true => Ok(()),
-        false => Err(git
+    if !has('X') && STATE.iter().all(|folder| is_kept(folder)) {
+        Ok(())
+    } else {
+        Err(git
             .deny(
                 Rule::R93,
                 "git clean would delete the ignored .autonoe and .harness",
             )
             .instead(
                 "use git clean -fdx -e .autonoe -e .harness, or name the directories to clean",
-            )),
+            ))
     }
 }
 
@@ -123,14 +125,15 @@ fn clean(git: &Git<'_, '_, '_, '_>) -> Checked {
 fn add_ignored(git: &Git<'_, '_, '_, '_>) -> Checked {
     let has_operands = !git.read.operands.is_empty();
     let adds = has_operands || git.read.may_have(Some('A'), "all");
-    match adds && covers_root(git) {
-        true => Err(git
+    if adds && covers_root(git) {
+        Err(git
             .deny(
                 Rule::R93,
                 "git add --force would add the ignored .autonoe and .harness",
             )
-            .instead("name the files to add")),
-        false => Ok(()),
+            .instead("name the files to add"))
+    } else {
+        Ok(())
     }
 }
 

@@ -50,19 +50,15 @@ pub(super) fn long(table: Table, written: &str) -> (Option<Long>, Takes) {
         |name: &str| first.is_none_or(|first| name.as_bytes().first() == Some(&first));
     let all = table.iter().flat_map(|options| all(options));
     for (name, takes) in all.filter(|(name, _)| may_be_meant(name)) {
-        let is_negated = match name == written {
-            true => false,
-            false if name.starts_with(written) => false,
-            false => match written.strip_prefix("no-") {
-                Some(rest) if name.starts_with(rest) => true,
+        let is_negated = !name.starts_with(written);
+        if is_negated {
+            let rest = written.strip_prefix("no-");
+            if !rest.is_some_and(|rest| name.starts_with(rest)) {
                 // `--no` may be the beginning of any.
-                _ if "no-".starts_with(written) => {
-                    is_unclear = true;
-                    continue;
-                }
-                _ => continue,
-            },
-        };
+                is_unclear |= "no-".starts_with(written);
+                continue;
+            }
+        }
         let meant = Long { name, is_negated };
         let takes = if is_negated { Takes::Nothing } else { takes };
         let is_whole = match written.strip_prefix("no-") {

@@ -60,13 +60,12 @@ fn has_known_transport(git: &Git<'_, '_, '_, '_>, url: &Arg<'_>) -> Checked {
         Beginning::Number | Beginning::Place => true,
         Beginning::Printed { words, is_whole } => is_whole && prints_name(&words),
     });
-    match is_known {
-        true => Ok(()),
-        false => {
-            let reason = "the repository is not known before it runs";
-            Err(Denial::by(Rule::R43, url.span, reason)
-                .instead("begin it with https:// or git@, or use the name of a remote"))
-        }
+    if is_known {
+        Ok(())
+    } else {
+        let reason = "the repository is not known before it runs";
+        Err(Denial::by(Rule::R43, url.span, reason)
+            .instead("begin it with https:// or git@, or use the name of a remote"))
     }
 }
 

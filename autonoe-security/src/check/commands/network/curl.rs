@@ -181,9 +181,10 @@ impl Request {
 
     fn url(&mut self, call: &Call<'_, '_, '_>, url: &Arg<'_>) -> Checked {
         self.is_answered = true;
-        match is_local(call, url) {
-            true => Ok(()),
-            false => Err(elsewhere(call, url.span)),
+        if is_local(call, url) {
+            Ok(())
+        } else {
+            Err(elsewhere(call, url.span))
         }
     }
 
@@ -269,15 +270,14 @@ impl Request {
             },
             Accepts::Form => value.is_static() && is_plain_form(call, text),
         };
-        match is_fine {
-            true => Ok(()),
-            false => {
-                let reason = format!("the value of '{}' may name another file", option.text);
-                Err(Denial::by(Rule::R86, value.span, reason).instead(
-                    "write the value literally, or send text with --data-raw; name files of the \
+        if is_fine {
+            Ok(())
+        } else {
+            let reason = format!("the value of '{}' may name another file", option.text);
+            Err(Denial::by(Rule::R86, value.span, reason).instead(
+                "write the value literally, or send text with --data-raw; name files of the \
                      project",
-                ))
-            }
+            ))
         }
     }
 }

@@ -41,9 +41,10 @@ fn scan(call: &Call<'_, '_, '_>) -> Checked {
             let is_local = host
                 .known()
                 .is_some_and(|host| is_local_host(host) || host == "::1");
-            match is_local && is_port(call, port) {
-                true => Ok(()),
-                false => Err(elsewhere(call, host.span)),
+            if is_local && is_port(call, port) {
+                Ok(())
+            } else {
+                Err(elsewhere(call, host.span))
             }
         }
         _ => Err(call

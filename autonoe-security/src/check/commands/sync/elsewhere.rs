@@ -102,10 +102,12 @@ fn loaded<'s>(
         return None;
     }
     if text.starts_with("--") || has_one_dash(tool.name) {
-        return match text.len() > name.len() {
-            _ if !loads(tool.name, name) => None,
-            true => Some(arg.without_first(name.len() + 1)),
-            false => next.cloned(),
+        return if !loads(tool.name, name) {
+            None
+        } else if text.len() > name.len() {
+            Some(arg.without_first(name.len() + 1))
+        } else {
+            next.cloned()
         };
     }
     if text
@@ -115,11 +117,13 @@ fn loaded<'s>(
         return None;
     }
     let is_loading = |letter: char| LETTERS.contains(letter);
-    match text[1..].starts_with(is_loading) {
-        true if text.len() > 2 => Some(arg.without_first(2)),
+    if text[1..].starts_with(is_loading) && text.len() > 2 {
+        Some(arg.without_first(2))
+    } else if text.ends_with(is_loading) {
         // The last letter of a cluster may be one of them.
-        _ if text.ends_with(is_loading) => next.cloned(),
-        _ => None,
+        next.cloned()
+    } else {
+        None
     }
 }
 

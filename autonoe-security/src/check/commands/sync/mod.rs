@@ -112,9 +112,10 @@ fn tool_verifies(
     dynamic::check(tool)?;
     folders::check(tool)?;
     options_are_harmless(tool)?;
-    match holds(tool) {
-        true => Ok(()),
-        false => Err(not_verification(tool.call)),
+    if holds(tool) {
+        Ok(())
+    } else {
+        Err(not_verification(tool.call))
     }
 }
 

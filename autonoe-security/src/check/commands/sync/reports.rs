@@ -53,9 +53,10 @@ pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
         // The rules refuse this one.
         let is_refused = tool.name == "eslint" && matches!(*option, "-o" | "--output-file");
         for target in tool.values_of(&[option]).into_iter().flatten() {
-            match is_refused {
-                true => tool.call.write_target(&target, Root::Refused)?,
-                false => written(tool, &target)?,
+            if is_refused {
+                tool.call.write_target(&target, Root::Refused)?
+            } else {
+                written(tool, &target)?
             }
         }
     }

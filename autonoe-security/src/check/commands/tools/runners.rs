@@ -164,9 +164,10 @@ fn refuse(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> Checked {
         flags.starts_with(|letter| short.contains(letter))
     });
     let is_long = name.len() > 4 && long.iter().any(|full| full.starts_with(name));
-    match is_cluster || is_long {
-        true => Err(call.deny_flag(Rule::R53, name, arg.span)),
-        false => Ok(()),
+    if is_cluster || is_long {
+        Err(call.deny_flag(Rule::R53, name, arg.span))
+    } else {
+        Ok(())
     }
 }
 

@@ -104,10 +104,11 @@ fn plain(call: &Call<'_, '_, '_>, table: &Table) -> Checked {
             return Err(call.deny_dynamic(&value));
         }
     }
-    match rest.is_empty() && call.name != "time" {
-        true => Err(call
+    if rest.is_empty() && call.name != "time" {
+        Err(call
             .deny(Rule::R85, format!("{} has no command to start", call.name))
-            .instead("write the command behind it")),
-        false => call.inner(rest),
+            .instead("write the command behind it"))
+    } else {
+        call.inner(rest)
     }
 }

@@ -38,9 +38,10 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
         [] if takes_text || only_reads => Ok(()),
         [file, ..] if only_reads && (is_ended || is_no_option(call, file)) => Ok(()),
         [file, ..] if extensions::is_opened(call) => {
-            match file.known().is_some_and(|file| is_file(call, file)) {
-                true => Ok(()),
-                false => Err(unseen(call)),
+            if file.known().is_some_and(|file| is_file(call, file)) {
+                Ok(())
+            } else {
+                Err(unseen(call))
             }
         }
         [file, ..] if file.known().is_some_and(|file| file != "-") => {

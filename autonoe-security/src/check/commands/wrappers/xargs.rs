@@ -108,9 +108,10 @@ fn option(
             .iter()
             .any(|letters| letters.contains(&name[1..])),
     };
-    match is_listed {
-        true => Ok(()),
-        false => Err(call.deny_flag(Rule::R85, name, arg.span)),
+    if is_listed {
+        Ok(())
+    } else {
+        Err(call.deny_flag(Rule::R85, name, arg.span))
     }
 }
 
