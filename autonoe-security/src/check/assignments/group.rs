@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use super::accepts::Accepts;
+use super::accepted_values::AcceptedValues;
 use super::tables::{self, Group, Reach};
 use crate::Rule;
 use crate::check::names::Names;
@@ -30,7 +30,7 @@ const ANY_CASE: Group = Group {
 pub(super) struct Found {
     pub(super) group: &'static Group,
     /// The values that it takes; `None` if it takes none.
-    pub(super) accepts: Option<&'static Accepts>,
+    pub(super) accepts: Option<&'static AcceptedValues>,
     /// Whether assignments that are not exported are judged as well.
     pub(super) counts_anywhere: bool,
 }
@@ -111,7 +111,7 @@ pub(super) fn find(name: &str, is_exported: bool) -> Option<Found> {
     let is_version = group.rule == Rule::R91 && name.ends_with("_VERSION");
     let found = Found {
         group,
-        accepts: is_version.then_some(&Accepts::Name),
+        accepts: is_version.then_some(&AcceptedValues::Name),
         counts_anywhere: group.reach == Reach::Anywhere,
     };
     Some(found).filter(counts)

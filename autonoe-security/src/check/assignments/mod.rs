@@ -4,13 +4,13 @@
 //! and `env`. [`tables`] lists the variables that programs read; [`allow_list`] lists those that a
 //! command may get in sync mode.
 
-mod accepts;
+mod accepted_values;
 mod allow_list;
 mod group;
 mod search_path;
 mod tables;
 
-pub(crate) use self::accepts::is_made;
+pub(crate) use self::accepted_values::is_made;
 use super::arg::Arg;
 use super::call::{Call, Checked};
 use super::directories::Directories;
@@ -106,13 +106,13 @@ fn check_allow_list(policy: &Policy, name: &str, span: Span) -> Result<(), Denia
 
 /// Returns whether `text` holds nothing but options of Node.js that load, run and write nothing.
 pub(crate) fn are_node_options(text: &str) -> bool {
-    accepts::are_options(tables::NODE_OPTIONS, text)
+    accepted_values::are_options(tables::NODE_OPTIONS, text)
 }
 
 /// Returns whether `text` holds nothing but options of compilers and linkers that neither load plugins
 /// nor name other programs or outputs.
 pub(crate) fn are_compiler_options(text: &str) -> bool {
-    accepts::are_options(tables::COMPILER, text)
+    accepted_values::are_options(tables::COMPILER, text)
 }
 
 /// Returns whether the variable `name` may not be set to unknown values.

@@ -1,14 +1,14 @@
 //! Keeps commands from reading places of credentials.
 
 mod file_operands;
-mod located;
+mod place_match;
 mod possible_paths;
 mod program_text;
 
 use std::fmt;
 
 use self::file_operands::Files;
-use self::located::Touch;
+use self::place_match::PlaceMatch;
 use super::arg::Arg;
 use super::call::{Call, Checked, Owner};
 use super::context::Context;
@@ -16,7 +16,7 @@ use super::directories::Directories;
 use crate::syntax::{Part, Span};
 use crate::{Denial, Rule};
 
-pub(crate) use self::located::may_hold_places;
+pub(crate) use self::place_match::may_hold_places;
 
 /// Commands that read no file: they only print names and metadata, or check that a file exists.
 const NAMES_ONLY: &[&str] = &[
@@ -74,12 +74,12 @@ pub(crate) fn check_arguments(call: &Call<'_, '_, '_>) -> Checked {
 /// Validators of options with an unusual syntax use it, such as `-F x=@FILE`.
 pub(crate) fn is_credential_path(call: &Call<'_, '_, '_>, file: &Arg<'_>) -> bool {
     let texts = possible_paths::of_arg(call.context.scope, file);
-    let mut touches = texts
+    let mut matches = texts
         .iter()
-        .filter_map(|text| touch(call.context, call.here, text));
-    touches.any(|touch| match touch {
-        Touch::Inside(_) => true,
-        Touch::Above(_) => file_operands::reads_directories(call),
+        .filter_map(|text| match_place(call.context, call.here, text));
+    matches.any(|found| match found {
+        PlaceMatch::Inside(_) => true,
+        PlaceMatch::Above(_) => file_operands::reads_directories(call),
     })
 }
 
@@ -90,7 +90,7 @@ pub(crate) fn check_input(
     file: &Arg<'_>,
 ) -> Checked {
     for text in possible_paths::of_arg(context.scope, file) {
-        if let Some(Touch::Inside(place)) = touch(context, here, &text) {
+        if let Some(PlaceMatch::Inside(place)) = match_place(context, here, &text) {
             return Err(deny(written(context, file), place, file.span));
         }
     }
@@ -113,7 +113,7 @@ pub(crate) fn check_value(
         return Ok(());
     }
     for text in possible_paths::of_parts(context.scope, parts) {
-        if let Some(Touch::Inside(place)) = touch(context, here, &text) {
+        if let Some(PlaceMatch::Inside(place)) = match_place(context, here, &text) {
             return Err(deny("this value", place, span));
         }
     }
@@ -150,7 +150,7 @@ pub(crate) fn check_here_document(
     if file_operands::passes_names(context.scope) {
         for text in possible_paths::of_parts(context.scope, parts) {
             for line in text.lines() {
-                if let Some(Touch::Inside(place)) = touch(context, here, line.trim()) {
+                if let Some(PlaceMatch::Inside(place)) = match_place(context, here, line.trim()) {
                     return Err(deny("this input", place, span));
                 }
             }
@@ -196,10 +196,10 @@ fn check_program_text(call: &Call<'_, '_, '_>, parts: &[Part<'_>], arg: &Arg<'_>
 
 fn check_text(call: &Call<'_, '_, '_>, arg: &Arg<'_>, text: &str) -> Checked {
     for path in file_operands::paths_in(text) {
-        let (is_denied, place) = match touch(call.context, call.here, path) {
+        let (is_denied, place) = match match_place(call.context, call.here, path) {
             None => continue,
-            Some(Touch::Inside(place)) => (file_operands::reads_files(call), place),
-            Some(Touch::Above(place)) => (file_operands::reads_directories(call), place),
+            Some(PlaceMatch::Inside(place)) => (file_operands::reads_files(call), place),
+            Some(PlaceMatch::Above(place)) => (file_operands::reads_directories(call), place),
         };
         if is_denied {
             return Err(deny(written(call.context, arg), place, arg.span));
@@ -208,8 +208,12 @@ fn check_text(call: &Call<'_, '_, '_>, arg: &Arg<'_>, text: &str) -> Checked {
     Ok(())
 }
 
-fn touch(context: &Context<'_, '_>, here: &Directories<'_>, path: &str) -> Option<Touch> {
-    located::touch(path, here, context.policy)
+fn match_place(
+    context: &Context<'_, '_>,
+    here: &Directories<'_>,
+    path: &str,
+) -> Option<PlaceMatch> {
+    place_match::find(path, here, context.policy)
 }
 
 /// Follows symlinks of a file that a command reads.
@@ -229,7 +233,7 @@ fn check_real_path(context: &Context<'_, '_>, here: &Directories<'_>, file: &Arg
         let Some(real) = links.resolve(place).filter(|real| real != place) else {
             continue;
         };
-        if let Some(Touch::Inside(place)) = touch(context, here, &real) {
+        if let Some(PlaceMatch::Inside(place)) = match_place(context, here, &real) {
             return Err(deny(written(context, file), place, file.span));
         }
     }

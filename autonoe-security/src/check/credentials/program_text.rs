@@ -1,8 +1,8 @@
 //! Paths in the text of a program, such as the argument of `node -e`.
 
-use super::located::Touch;
+use super::match_place;
+use super::place_match::PlaceMatch;
 use super::possible_paths::{self, HOME};
-use super::touch;
 use crate::check::arg::Arg;
 use crate::check::context::Context;
 use crate::check::directories::Directories;
@@ -70,14 +70,15 @@ fn place_in_text(
         }
         let in_home = format!("{HOME}/{}", token.trim_start_matches('/'));
         let found = if is_whole {
-            touch(context, here, token)
+            match_place(context, here, token)
         } else {
             None
         };
         let found = match found {
-            Some(Touch::Inside(place)) => Some(place),
-            _ if looks_up_home && token.contains('.') => match touch(context, here, &in_home) {
-                Some(Touch::Inside(place)) => Some(place),
+            Some(PlaceMatch::Inside(place)) => Some(place),
+            _ if looks_up_home && token.contains('.') => match match_place(context, here, &in_home)
+            {
+                Some(PlaceMatch::Inside(place)) => Some(place),
                 _ => None,
             },
             _ => None,

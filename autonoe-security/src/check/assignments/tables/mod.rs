@@ -12,7 +12,7 @@ mod ruby;
 mod rust;
 mod system;
 
-use super::accepts::Accepts;
+use super::accepted_values::AcceptedValues;
 use crate::Rule;
 
 pub(super) use self::build::COMPILER;
@@ -34,7 +34,7 @@ pub(super) struct Group {
     /// Names with such a beginning that change nothing of concern. They take any value.
     pub(super) free: &'static str,
     /// Names that take some values, and which.
-    pub(super) accepts: &'static [(&'static str, Accepts)],
+    pub(super) accepts: &'static [(&'static str, AcceptedValues)],
 }
 
 impl Group {

@@ -2,7 +2,7 @@
 
 use super::{Group, Reach};
 use crate::Rule;
-use crate::check::assignments::accepts::Accepts::{
+use crate::check::assignments::accepted_values::AcceptedValues::{
     AnythingKnown, BuildFolder, Name, Options, Output, ProjectPath, SearchPath, Word,
 };
 

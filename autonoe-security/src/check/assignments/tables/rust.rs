@@ -2,7 +2,9 @@
 
 use super::{Group, Reach};
 use crate::Rule;
-use crate::check::assignments::accepts::Accepts::{BuildFolder, Name, Options, Output, Toolchain};
+use crate::check::assignments::accepted_values::AcceptedValues::{
+    BuildFolder, Name, Options, Output, Toolchain,
+};
 
 /// Options of rustc that neither choose a linker nor write or load files.
 const RUSTFLAGS: &[&str] = &[

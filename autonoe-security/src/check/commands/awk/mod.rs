@@ -5,7 +5,7 @@ mod program;
 mod reader;
 
 use self::cursor::Problem;
-use super::listed::{self, Listed};
+use super::option_allow_list::OptionAllowList;
 use super::program_text::{check_read, program_texts};
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
@@ -13,7 +13,7 @@ use crate::check::options::{self, Seen, Table, Takes};
 use crate::{Denial, Rule};
 
 /// Options that gawk, mawk, busybox and the awk of BSD agree on, or of which others know nothing.
-const AWK: Listed = Listed {
+const AWK: OptionAllowList = OptionAllowList {
     flags: "bhPrSV",
     table: Table {
         short_values: "FvefiElW",
@@ -84,7 +84,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     call.check_patterns()?;
     let literally = |denial: Denial| denial.instead(AWK.instead);
     let (seen, operands) = options::read_leading(call, &AWK.table).map_err(literally)?;
-    listed::check(call, &AWK, &seen)?;
+    AWK.check(call, &seen)?;
     let mut is_given = false;
     for seen in &seen {
         let Seen::Option { name, value, arg } = seen else {

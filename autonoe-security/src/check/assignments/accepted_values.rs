@@ -8,7 +8,7 @@ use crate::syntax::{Part, static_text};
 
 /// The values that a variable of the tables takes. All of them are static unless said otherwise.
 #[derive(Clone, Copy)]
-pub(super) enum Accepts {
+pub(super) enum AcceptedValues {
     /// No program but `cat`, `true`, `:` or nothing.
     NoProgram,
     /// Any text, dynamic too.
@@ -40,7 +40,7 @@ pub(super) enum Accepts {
     Toolchain,
 }
 
-impl Accepts {
+impl AcceptedValues {
     /// Returns what an agent can do when a value is refused.
     pub(super) fn instead(&self) -> &'static str {
         match self {

@@ -10,9 +10,9 @@ use crate::check::path_pattern::{ANY, EXPANSION, STAR, may_match};
 use crate::credential_places::{CREDENTIAL_PLACES, is_name_of_project_files};
 use crate::policy::Policy;
 
-/// How a path touches a place of credentials.
+/// How a path is related to a place of credentials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Touch {
+pub(crate) enum PlaceMatch {
     /// The path is the place, or is inside it.
     Inside(&'static str),
     /// The path is a directory above the place.
@@ -21,7 +21,7 @@ pub(crate) enum Touch {
 
 /// A path pattern without `.` and `..`.
 #[derive(Debug)]
-struct Located<'p> {
+struct PathPattern<'p> {
     base: Base,
     components: Vec<Component<'p>>,
 }
@@ -77,44 +77,44 @@ fn is_unremarkable(path: &str, policy: &Policy) -> bool {
     !telling.into_iter().chain(home).any(is_first) && is_plain()
 }
 
-/// Returns how the paths that `pattern` may mean in the directories `here` touch places of
-/// credentials.
-pub(super) fn touch(pattern: &str, here: &Directories<'_>, policy: &Policy) -> Option<Touch> {
+/// Finds the place of credentials that the paths which `pattern` may mean in the directories `here`
+/// lead to.
+pub(super) fn find(pattern: &str, here: &Directories<'_>, policy: &Policy) -> Option<PlaceMatch> {
     if is_unremarkable(pattern, policy) {
         return None;
     }
     if pattern.starts_with('/') {
-        return Located::new(Base::Root, pattern).touch(policy);
+        return PathPattern::new(Base::Root, pattern).find_place(policy);
     }
     let (first, rest) = pattern.split_once('/').unwrap_or((pattern, ""));
     let is_here = matches!(first, "~+" | "~-") || first == PROJECT;
     if is_here {
-        touch_below(&format!("./{rest}"), here, policy)
+        find_below(&format!("./{rest}"), here, policy)
     } else if first == HOME || first.starts_with('~') {
-        Located::new(Base::Home, rest).touch(policy)
+        PathPattern::new(Base::Home, rest).find_place(policy)
     } else if first.contains(CHANGED) || (first.starts_with(EXPANSION) && first.len() == 1) {
-        Located::new(Base::Unknown, rest).touch(policy)
+        PathPattern::new(Base::Unknown, rest).find_place(policy)
     } else {
-        touch_below(pattern, here, policy)
+        find_below(pattern, here, policy)
     }
 }
 
-fn touch_below(relative: &str, here: &Directories<'_>, policy: &Policy) -> Option<Touch> {
+fn find_below(relative: &str, here: &Directories<'_>, policy: &Policy) -> Option<PlaceMatch> {
     // Most paths stay in the project, and most projects hold no place.
     let holds_none = !policy.project_holds_credentials();
     if holds_none && here.is_in_project() && path::stays_below(relative) {
         return None;
     }
     let Some(places) = here.resolve(relative) else {
-        return Located::new(Base::Unknown, relative).touch(policy);
+        return PathPattern::new(Base::Unknown, relative).find_place(policy);
     };
     let mut above = None;
     for place in places
         .iter()
         .filter(|place| !is_unremarkable(place, policy))
     {
-        match Located::new(Base::Root, place).touch(policy) {
-            Some(Touch::Above(place)) => above = Some(Touch::Above(place)),
+        match PathPattern::new(Base::Root, place).find_place(policy) {
+            Some(PlaceMatch::Above(place)) => above = Some(PlaceMatch::Above(place)),
             Some(inside) => return Some(inside),
             None => {}
         }
@@ -124,10 +124,10 @@ fn touch_below(relative: &str, here: &Directories<'_>, policy: &Policy) -> Optio
 
 /// Returns whether a place of credentials may be in `directory`, which is absolute and normal.
 pub(crate) fn may_hold_places(directory: &str, home: Option<&str>) -> bool {
-    let located = Located::new(Base::Root, directory);
-    let in_home = located.in_home(home);
+    let pattern = PathPattern::new(Base::Root, directory);
+    let in_home = pattern.in_home(home);
     let mut places = PLACES.iter();
-    places.any(|place| located.touch_place(place, &in_home, false).is_some())
+    places.any(|place| pattern.match_place(place, &in_home, false).is_some())
 }
 
 impl<'p> Component<'p> {
@@ -156,7 +156,7 @@ impl<'p> Component<'p> {
     }
 }
 
-impl<'p> Located<'p> {
+impl<'p> PathPattern<'p> {
     fn new(mut base: Base, path: &'p str) -> Self {
         let mut components: Vec<Component<'_>> = Vec::new();
         for component in path.split('/') {
@@ -173,8 +173,8 @@ impl<'p> Located<'p> {
         Self { base, components }
     }
 
-    /// Returns how the path touches places of credentials, by the most telling one.
-    fn touch(&self, policy: &Policy) -> Option<Touch> {
+    /// Finds the place that the path leads to. A place that the path is inside of comes first.
+    fn find_place(&self, policy: &Policy) -> Option<PlaceMatch> {
         let is_outside = self.base != Base::Root
             || !(self.is_within(policy.project_dir()) || self.is_within("/tmp"));
         let in_home = self.in_home(policy.home());
@@ -189,8 +189,8 @@ impl<'p> Located<'p> {
         let mut above = None;
         let places = PLACES.iter();
         for place in places.filter(|place| may_be_in_home || !place.is_in_home) {
-            match self.touch_place(place, &in_home, is_outside) {
-                Some(Touch::Above(place)) => above = Some(Touch::Above(place)),
+            match self.match_place(place, &in_home, is_outside) {
+                Some(PlaceMatch::Above(place)) => above = Some(PlaceMatch::Above(place)),
                 Some(inside) => return Some(inside),
                 None => {}
             }
@@ -206,32 +206,32 @@ impl<'p> Located<'p> {
         !self.components.is_empty() && names.all(|name| own.next().is_some_and(|it| it.is(name)))
     }
 
-    fn touch_place(
+    fn match_place(
         &self,
         place: &Place,
         in_home: &InHome<'_, '_>,
         is_outside: bool,
-    ) -> Option<Touch> {
-        let touch = |is_inside| {
+    ) -> Option<PlaceMatch> {
+        let found = |is_inside| {
             if is_inside {
-                Touch::Inside(place.text)
+                PlaceMatch::Inside(place.text)
             } else {
-                Touch::Above(place.text)
+                PlaceMatch::Above(place.text)
             }
         };
         if !place.is_in_home {
             if self.base != Base::Root {
                 return None;
             }
-            return compare(&self.components, place).map(touch);
+            return compare(&self.components, place).map(found);
         }
         match in_home {
             InHome::Below(components) => {
                 if let Some(is_inside) = compare(components, place) {
-                    return Some(touch(is_inside));
+                    return Some(found(is_inside));
                 }
             }
-            InHome::AboveHomes => return Some(Touch::Above(place.text)),
+            InHome::AboveHomes => return Some(PlaceMatch::Above(place.text)),
             InHome::Elsewhere => {}
         }
         // Any directory elsewhere may be a home.
@@ -242,7 +242,7 @@ impl<'p> Located<'p> {
             // A changed value may be anything, so it tells nothing about an unknown directory.
             !components[0].name.contains(CHANGED) && compare(components, place) == Some(true)
         };
-        (is_telling && starts.any(is_inside)).then_some(Touch::Inside(place.text))
+        (is_telling && starts.any(is_inside)).then_some(PlaceMatch::Inside(place.text))
     }
 
     /// Returns where the path is, seen from the homes of users.
@@ -313,17 +313,17 @@ mod tests {
     use super::*;
     use crate::policy::{PolicyConfig, PolicyScope};
 
-    fn touch(pattern: &str, project: &str, home: Option<&str>) -> &'static str {
+    fn found(pattern: &str, project: &str, home: Option<&str>) -> &'static str {
         let scope = PolicyScope {
             home: home.map(str::to_owned),
             ..PolicyScope::new(project)
         };
         let policy = Policy::new(scope, PolicyConfig::default()).expect("a policy");
         let here = Directories::at(policy.project_dir());
-        match super::touch(pattern, &here, &policy) {
+        match find(pattern, &here, &policy) {
             None => "none",
-            Some(Touch::Inside(_)) => "inside",
-            Some(Touch::Above(_)) => "above",
+            Some(PlaceMatch::Inside(_)) => "inside",
+            Some(PlaceMatch::Above(_)) => "above",
         }
     }
 
@@ -388,7 +388,7 @@ mod tests {
             (".", "none"),
         ] {
             assert_eq!(
-                touch(pattern, "/srv/project", None),
+                found(pattern, "/srv/project", None),
                 expected,
                 "{pattern:?}"
             );
@@ -408,7 +408,7 @@ mod tests {
             (".npmrc", "/data/me", Some("/data/me"), "inside"),
         ] {
             assert_eq!(
-                touch(pattern, project, home),
+                found(pattern, project, home),
                 expected,
                 "{pattern} in {project}"
             );
