@@ -9,6 +9,7 @@ mod arg;
 mod assignments;
 mod backup_suffix;
 mod braces;
+mod build_output;
 mod builtins;
 mod call;
 mod command_path;

@@ -2,7 +2,7 @@
 
 use super::search_path::{components, is_search_folder};
 use crate::check::directories::Directories;
-use crate::check::path;
+use crate::check::{build_output, path};
 use crate::policy::{Mode, Policy};
 use crate::syntax::{Part, static_text};
 
@@ -80,7 +80,7 @@ impl AcceptedValues {
             return false;
         };
         let is_in_project = |place: &str| path::is_within(place, policy.project_dir());
-        let is_made = |place: &str| is_made(policy, place);
+        let is_made = |place: &str| build_output::may_be_emptied(policy, place);
         let is_protected = path::is_protected(path::below(&text, policy.project_dir()));
         match self {
             Self::Anything | Self::AnythingKnown => true,
@@ -116,24 +116,6 @@ impl AcceptedValues {
 
 fn is_word_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"_-+,:=*@%".contains(&byte)
-}
-
-/// Returns whether nothing but build tools writes to `place`.
-pub(crate) fn is_made(policy: &Policy, place: &str) -> bool {
-    const FOLDERS: &[&str] = &[
-        "bin", "build", "coverage", "dist", "out", "output", "reports", "tmp",
-    ];
-    if path::is_within(place, "/tmp") {
-        return place != "/tmp";
-    }
-    let project = policy.project_dir();
-    if !path::is_within(place, project) {
-        return false;
-    }
-    let below = place[project.len()..].trim_start_matches('/');
-    let folder = below.split('/').next().unwrap_or(below);
-    let is_cache = folder.starts_with('.') && folder.contains("cache");
-    folder.starts_with("target") || FOLDERS.contains(&folder) || is_cache
 }
 
 /// Returns whether every option in `text` is one of `harmless`.

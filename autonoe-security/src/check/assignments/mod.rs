@@ -10,7 +10,6 @@ mod group;
 mod search_path;
 mod tables;
 
-pub(crate) use self::accepted_values::is_made;
 use super::arg::Arg;
 use super::call::{Call, Checked};
 use super::directories::Directories;
