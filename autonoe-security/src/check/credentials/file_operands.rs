@@ -2,17 +2,14 @@
 
 use std::ops::Range;
 
+use super::possible_paths;
 use super::program_text::may_name_place;
-use super::{NAMES_ONLY, possible_paths};
 use crate::check::arg::Arg;
 use crate::check::call::Call;
+use crate::check::file_use::FileUse;
 use crate::check::path_pattern::EXPANSION;
 use crate::check::scope::{Fact, Scope};
-
-/// Commands whose first operand is a pattern or a program.
-const PATTERN_FIRST: &[&str] = &[
-    "awk", "egrep", "fd", "fdfind", "fgrep", "gawk", "grep", "jq", "mawk", "nawk", "rg", "sed",
-];
+use crate::check::search_args;
 
 /// Options of git that take text.
 const GIT_TEXT: &[&str] = &[
@@ -85,53 +82,15 @@ pub(super) struct Files {
 
 impl Files {
     pub(super) fn of(call: &Call<'_, '_, '_>) -> Self {
-        let is_option = |arg: &Arg<'_>| arg.text.starts_with('-') && arg.text.len() > 1;
-        let (skipped, has_pattern) = match call.name {
-            "git" if call.args.first().is_some_and(|arg| arg.is("grep")) => (1, true),
-            name => (0, PATTERN_FIRST.contains(&name)),
-        };
-        let names_pattern = |arg: &Arg<'_>| match arg.text.strip_prefix("--") {
-            Some(long) => ["reg", "file", "expr"]
-                .iter()
-                .any(|option| long.starts_with(option)),
-            None => arg.text.starts_with('-') && arg.text.contains(['e', 'f']),
-        };
-        // `-m 5` and `-C 3`; a number elsewhere is the pattern.
-        let counts = matches!(call.name, "egrep" | "fgrep" | "git" | "grep" | "rg");
-        let is_count = |at: usize| {
-            let text = call.args[at].text.as_ref();
-            let before = at.checked_sub(1).map(|before| &call.args[before]);
-            let option = before.and_then(|it| it.text.strip_prefix('-'));
-            let is_option = option.is_some_and(|it| it.ends_with(['m', 'A', 'B', 'C']));
-            counts && is_option && text.bytes().all(|byte| byte.is_ascii_digit())
-        };
-        let mut args = call.args.iter().enumerate().skip(skipped);
-        let pattern = if has_pattern && !call.args.iter().any(names_pattern) {
-            args.find(|(at, arg)| !is_option(arg) && !is_count(*at))
-                .map(|(at, _)| at)
-        } else {
-            None
-        };
-        let all = 0..call.args.len();
         let starts = match call.name {
-            // It reads the names of files from a file.
-            "find" if call.has("-files0-from") => all,
-            "find" => {
-                let is_leading = |arg: &Arg<'_>| {
-                    matches!(arg.text.as_ref(), "-H" | "-L" | "-P") || arg.text.starts_with("-O")
-                };
-                let mut args = call.args.iter().enumerate();
-                let first = args.find(|(_, arg)| !is_leading(arg));
-                let start = first.map_or(0, |(at, _)| at);
-                let behind = &call.args[start..];
-                let end = behind
-                    .iter()
-                    .position(|arg| arg.text.starts_with(['-', '(', '!']));
-                start..end.map_or(all.end, |end| start + end)
-            }
-            _ => all,
+            // With this option it reads the names of files from a file.
+            "find" if !call.has("-files0-from") => search_args::find_starts(call),
+            _ => 0..call.args.len(),
         };
-        Self { pattern, starts }
+        Self {
+            pattern: search_args::pattern(call),
+            starts,
+        }
     }
 
     /// Returns whether the argument `at` can name files.
@@ -235,8 +194,14 @@ pub(super) fn reads_files(call: &Call<'_, '_, '_>) -> bool {
     match call.name {
         "cd" | "type" | "which" => false,
         "find" | "fd" | "fdfind" if runs_reader(call) => true,
-        name => !NAMES_ONLY.contains(&name) || reads_names_from_file(call) || passes_names_on(call),
+        name => reads(name) || reads_names_from_file(call) || passes_names_on(call),
     }
+}
+
+/// Returns whether the command `name` may read the files that it is given.
+fn reads(name: &str) -> bool {
+    let file_use = FileUse::of_command(name);
+    !matches!(file_use, FileUse::PrintsNames | FileUse::Inspects)
 }
 
 /// Returns whether a command reads everything below the directories that it is given.
@@ -252,7 +217,7 @@ pub(super) fn reads_directories(call: &Call<'_, '_, '_>) -> bool {
     };
     match call.name {
         "rg" | "tar" | "zip" | "rsync" | "scp" | "7z" | "ag" | "ack" | "ugrep" => true,
-        "grep" | "egrep" | "fgrep" => has(&['r', 'R', 'd'], &["r", "dereference-r", "directories"]),
+        "grep" | "egrep" | "fgrep" => search_args::is_recursive_grep(call),
         "cp" => has(&['r', 'R', 'a'], &["r", "a"]),
         "diff" => has(&['r'], &["r"]),
         "git" => {
@@ -268,15 +233,8 @@ pub(super) fn reads_directories(call: &Call<'_, '_, '_>) -> bool {
 
 /// Returns whether find runs a command that reads the files.
 fn runs_reader(call: &Call<'_, '_, '_>) -> bool {
-    let is_exec = |arg: &Arg<'_>| {
-        matches!(
-            arg.text.as_ref(),
-            "-exec" | "-execdir" | "-x" | "-X" | "--exec" | "--exec-batch"
-        )
-    };
-    let started = call.args.windows(2).filter(|pair| is_exec(&pair[0]));
-    let mut names = started.map(|pair| pair[1].text.as_ref());
-    names.any(|name| !NAMES_ONLY.contains(&name) && !matches!(name, "test" | "["))
+    let mut names = search_args::started(call);
+    names.any(|name| reads(name) && !matches!(name, "test" | "["))
 }
 
 /// Returns whether a command prints names that it reads from a file.

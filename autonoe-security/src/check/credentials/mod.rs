@@ -13,28 +13,19 @@ use super::arg::Arg;
 use super::call::{Call, Checked, Owner};
 use super::context::Context;
 use super::directories::Directories;
+use super::file_use::FileUse;
 use crate::syntax::{Part, Span};
 use crate::{Denial, Rule};
 
 pub(crate) use self::place_match::may_hold_places;
-
-/// Commands that read no file: they only print names and metadata, or check that a file exists.
-const NAMES_ONLY: &[&str] = &[
-    "basename", "cd", "df", "dirname", "du", "echo", "fd", "fdfind", "find", "ls", "lsof",
-    "printf", "readlink", "realpath", "stat", "tree", "type", "which",
-];
-
-/// Commands that check a file, and wrappers whose inner command is judged by itself.
-const EXEMPT: &[&str] = &[
-    "[", "command", "env", "nice", "nohup", "setsid", "stdbuf", "test", "time", "timeout", "wait",
-];
 
 /// Checks that no argument of `call` names a place of credentials.
 pub(crate) fn check_arguments(call: &Call<'_, '_, '_>) -> Checked {
     if call.name == "xargs" {
         return check_argument_file(call);
     }
-    if EXEMPT.contains(&call.name) {
+    let file_use = FileUse::of_command(call.name);
+    if matches!(file_use, FileUse::Checks | FileUse::StartsCommand) {
         return Ok(());
     }
     let mut files = None;
