@@ -26,7 +26,7 @@ mod names;
 mod nested;
 mod numeric;
 mod option_safe;
-mod options;
+pub(crate) mod options;
 pub(crate) mod path;
 mod path_pattern;
 mod pipes;
