@@ -44,7 +44,7 @@ fn names_pattern(arg: &Arg<'_>) -> bool {
 fn is_count(call: &Call<'_, '_, '_>, at: usize) -> bool {
     // Letters that take no value, so that another one may follow them.
     let flags = match call.name {
-        "rg" => "FHILNPSaciloqsvwx",
+        "rg" => "FHILNPSUVachilnopqsuvwxz",
         "egrep" | "fgrep" | "git" | "grep" => "EFGHILPRTUVWZabchilnopqrsuvwxyz",
         _ => return false,
     };

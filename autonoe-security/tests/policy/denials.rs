@@ -101,6 +101,11 @@ fn a_copy_and_a_forced_add_are_refused_for_what_they_would_write() {
             "R29",
             "the copy of '.autonoe' may be called .autonoe",
         ),
+        (
+            "cp --parents .git/config /tmp/x",
+            "R29",
+            "the copy of '.git/config' may have a path with .git",
+        ),
     ] {
         let verdict = run(command);
 

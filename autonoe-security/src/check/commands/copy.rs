@@ -134,7 +134,12 @@ fn check_source(call: &Call<'_, '_, '_>, source: &Arg<'_>, keeps_path: bool) -> 
     let mut protected = [".git"].into_iter().chain(path::STATE_FOLDERS);
     if let Some(name) = protected.find(may_be) {
         let written = scope.text().get(source.span.range()).unwrap_or(text);
-        let reason = format!("the copy of '{written}' may be called {name}");
+        let problem = if keeps_path {
+            "have a path with"
+        } else {
+            "be called"
+        };
+        let reason = format!("the copy of '{written}' may {problem} {name}");
         let otherwise = "copy the files that you need, each by its own name";
         let instead = protected_state::advice(name).unwrap_or(otherwise);
         return Err(Denial::by(Rule::R29, source.span, reason).instead(instead));

@@ -94,9 +94,9 @@ impl<'s> Surveyor<'s> {
                 self.survey.becomes_associative(name.clone(), at);
             }
             if text.contains('=') {
-                self.set(name.clone(), at, value_of(word), Stands::Elsewhere)
+                self.set(name.clone(), at, value_of(word), Stands::Elsewhere);
             } else {
-                self.survey.variable_mut(name.clone()).is_declared = true
+                self.survey.variable_mut(name.clone()).is_declared = true;
             }
             self.survey.variable_mut(name).is_array |= indexed || associative;
         }

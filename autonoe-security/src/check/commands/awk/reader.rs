@@ -115,9 +115,9 @@ impl<'t> Reader<'t> {
             '#' => self.comment()?,
             ';' => {
                 if self.open.is_empty() {
-                    self.end_statement()
+                    self.end_statement();
                 } else {
-                    self.last = Last::Operator
+                    self.last = Last::Operator;
                 }
             }
             '{' | '}' if !self.open.is_empty() => {

@@ -17,9 +17,9 @@ pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
         let is_refused = tool.name == "eslint" && matches!(*option, "-o" | "--output-file");
         for target in tool.values_of(&[option]).into_iter().flatten() {
             if is_refused {
-                tool.call.write_target(&target, Root::Refused)?
+                tool.call.write_target(&target, Root::Refused)?;
             } else {
-                written(tool, &target)?
+                written(tool, &target)?;
             }
         }
     }
