@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+use crate::check::options::Takes;
+use crate::wrapper_options::{self, Wrapper};
+
 /// The commands that a simple command starts, as far as its words tell.
 ///
 /// It knows no policy: the programs are those that start another one by convention, allowed or
@@ -28,169 +31,6 @@ pub struct InnerCommands {
     pub is_uncertain: bool,
 }
 
-/// The options of a wrapper whose command follows them.
-struct Wrapper {
-    names: &'static [&'static str],
-    /// Short options with a value, attached or in the next word.
-    short_values: &'static str,
-    /// Short options without a value, or with an attached one.
-    short_flags: &'static str,
-    long_values: &'static [&'static str],
-    long_flags: &'static [&'static str],
-    /// How many operands stand before the command.
-    operands: usize,
-    /// Whether `NAME=value` words stand before the command.
-    has_assignments: bool,
-}
-
-const PLAIN: Wrapper = Wrapper {
-    names: &["nohup", "builtin", "busybox", "toybox"],
-    short_values: "",
-    short_flags: "",
-    long_values: &[],
-    long_flags: &[],
-    operands: 0,
-    has_assignments: false,
-};
-
-const WRAPPERS: &[Wrapper] = &[
-    PLAIN,
-    Wrapper {
-        names: &["env"],
-        short_values: "uCa",
-        short_flags: "i0v",
-        long_values: &["unset", "chdir", "argv0"],
-        long_flags: &[
-            "ignore-environment",
-            "null",
-            "debug",
-            "block-signal",
-            "default-signal",
-            "ignore-signal",
-            "list-signal-handling",
-        ],
-        has_assignments: true,
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["xargs"],
-        short_values: "nPLIsdaE",
-        short_flags: "0prtxoile",
-        long_values: &[
-            "arg-file",
-            "delimiter",
-            "max-args",
-            "max-chars",
-            "max-procs",
-            "process-slot-var",
-        ],
-        long_flags: &[
-            "eof",
-            "exit",
-            "interactive",
-            "max-lines",
-            "no-run-if-empty",
-            "null",
-            "open-tty",
-            "replace",
-            "show-limits",
-            "verbose",
-        ],
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["timeout"],
-        short_values: "sk",
-        short_flags: "vfp",
-        long_values: &["signal", "kill-after"],
-        long_flags: &["foreground", "preserve-status", "verbose"],
-        operands: 1,
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["setsid"],
-        short_flags: "cfw",
-        long_flags: &["ctty", "fork", "wait"],
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["nice"],
-        short_values: "n",
-        short_flags: "0123456789",
-        long_values: &["adjustment"],
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["ionice"],
-        short_values: "cn",
-        short_flags: "t",
-        long_values: &["class", "classdata"],
-        long_flags: &["ignore"],
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["time"],
-        short_values: "fo",
-        short_flags: "apvq",
-        long_values: &["format", "output"],
-        long_flags: &["append", "portability", "verbose", "quiet"],
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["stdbuf"],
-        short_values: "ioe",
-        long_values: &["input", "output", "error"],
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["sudo"],
-        short_values: "ugpCDhrtTRU",
-        short_flags: "AbEHknPSB",
-        long_values: &[
-            "user",
-            "group",
-            "prompt",
-            "chdir",
-            "chroot",
-            "close-from",
-            "command-timeout",
-            "host",
-            "role",
-            "type",
-        ],
-        long_flags: &[
-            "askpass",
-            "background",
-            "bell",
-            "non-interactive",
-            "preserve-env",
-            "preserve-groups",
-            "reset-timestamp",
-            "set-home",
-            "stdin",
-        ],
-        has_assignments: true,
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["doas"],
-        short_values: "u",
-        short_flags: "n",
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["command"],
-        short_flags: "p",
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["exec"],
-        short_values: "a",
-        short_flags: "cl",
-        ..PLAIN
-    },
-];
-
 const SHELLS: [&str; 6] = ["sh", "bash", "dash", "zsh", "ksh", "ash"];
 
 impl InnerCommands {
@@ -201,8 +41,8 @@ impl InnerCommands {
             return Self::default();
         };
         let name = name.rsplit('/').next().unwrap_or(name);
-        if let Some(wrapper) = WRAPPERS.iter().find(|it| it.names.contains(&name)) {
-            return wrapper.inner(name, &words);
+        if let Some(wrapper) = wrapper_options::find(name) {
+            return inner(wrapper, name, &words);
         }
         match name {
             "eval" => Self::script(behind_dashes(&words, 1)..words.len()),
@@ -220,12 +60,13 @@ impl InnerCommands {
     }
 
     fn script(range: Range<usize>) -> Self {
-        match range.is_empty() {
-            true => Self::default(),
-            false => Self {
+        if range.is_empty() {
+            Self::default()
+        } else {
+            Self {
                 scripts: vec![range],
                 ..Self::default()
-            },
+            }
         }
     }
 
@@ -237,75 +78,73 @@ impl InnerCommands {
     }
 }
 
-impl Wrapper {
-    fn inner(&self, name: &str, words: &[Option<&str>]) -> InnerCommands {
-        let mut inner = InnerCommands::default();
-        let mut at = 1;
-        while let Some(word) = words.get(at) {
-            let Some(word) = word else {
-                // It may be an option, a value or the command.
-                inner.is_uncertain = true;
-                at += 1;
-                continue;
-            };
-            let taken = match *word {
-                "--" => {
-                    at += 1;
-                    break;
-                }
-                _ if name == "command" && is_question(word) => return InnerCommands::default(),
-                "-" if name == "env" => Some(1),
-                _ if self.has_assignments && is_assignment(word) => Some(1),
-                _ if !word.starts_with('-') || word.len() == 1 => break,
-                _ => self.option(word),
-            };
-            inner.is_uncertain |= taken.is_none();
-            at += taken.unwrap_or(1);
-        }
-        let skipped = words.iter().skip(at).take(self.operands);
-        inner.is_uncertain |= skipped.clone().any(Option::is_none);
-        at += self.operands;
-        while self.has_assignments && matches!(words.get(at), Some(Some(it)) if is_assignment(it)) {
+/// Returns the command that follows the options of a wrapper.
+fn inner(wrapper: &Wrapper, name: &str, words: &[Option<&str>]) -> InnerCommands {
+    let mut inner = InnerCommands::default();
+    let mut at = 1;
+    while let Some(word) = words.get(at) {
+        let Some(word) = word else {
+            // It may be an option, a value or the command.
+            inner.is_uncertain = true;
             at += 1;
-        }
-        if at < words.len() {
-            inner.commands.push(at..words.len());
-        }
-        inner
+            continue;
+        };
+        let taken = match *word {
+            "--" => {
+                at += 1;
+                break;
+            }
+            _ if name == "command" && is_question(word) => return InnerCommands::default(),
+            "-" if name == "env" => Some(1),
+            _ if wrapper.has_assignments && is_assignment(word) => Some(1),
+            _ if !word.starts_with('-') || word.len() == 1 => break,
+            _ => option(wrapper, word),
+        };
+        inner.is_uncertain |= taken.is_none();
+        at += taken.unwrap_or(1);
     }
+    let skipped = words.iter().skip(at).take(wrapper.operands);
+    inner.is_uncertain |= skipped.clone().any(Option::is_none);
+    at += wrapper.operands;
+    while wrapper.has_assignments && matches!(words.get(at), Some(Some(it)) if is_assignment(it)) {
+        at += 1;
+    }
+    if at < words.len() {
+        inner.commands.push(at..words.len());
+    }
+    inner
+}
 
-    /// Returns how many words an option takes; `None` if it is not known.
-    fn option(&self, word: &str) -> Option<usize> {
-        if let Some(long) = word.strip_prefix("--") {
-            let (name, value) = match long.split_once('=') {
-                Some((name, value)) => (name, Some(value)),
-                None => (long, None),
-            };
-            let fits = |known: &&&str| known.starts_with(name);
-            let with_value = self.long_values.iter().filter(fits).count();
-            let without = self.long_flags.iter().filter(fits).count();
-            return match (with_value, without) {
-                (1, 0) => Some(if value.is_some() { 1 } else { 2 }),
-                (0, 1) => Some(1),
-                _ => None,
-            };
-        }
-        let letters = &word[1..];
-        for (at, letter) in letters.char_indices() {
-            if self.short_values.contains(letter) {
-                let is_attached = at + letter.len_utf8() < letters.len();
-                return Some(if is_attached { 1 } else { 2 });
-            }
-            if !self.short_flags.contains(letter) {
-                return None;
-            }
-            // `xargs -i{}`: what follows is the value.
-            if self.names.contains(&"xargs") && "ile".contains(letter) {
-                return Some(1);
-            }
-        }
-        Some(1)
+/// Returns how many words an option of a wrapper takes; `None` if it is not known.
+fn option(wrapper: &Wrapper, word: &str) -> Option<usize> {
+    let options = &wrapper.options;
+    if let Some(long) = word.strip_prefix("--") {
+        let (name, value) = match long.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (long, None),
+        };
+        let mut fitting = options.long.iter().filter(|(it, _)| it.starts_with(name));
+        let (Some((_, takes)), None) = (fitting.next(), fitting.next()) else {
+            return None;
+        };
+        let takes_next = *takes == Takes::Value && value.is_none();
+        return Some(if takes_next { 2 } else { 1 });
     }
+    let letters = &word[1..];
+    for (at, letter) in letters.char_indices() {
+        if options.short_values.contains(letter) {
+            let is_attached = at + letter.len_utf8() < letters.len();
+            return Some(if is_attached { 1 } else { 2 });
+        }
+        // `xargs -i{}`: what follows is the value.
+        if options.short_maybe.contains(letter) {
+            return Some(1);
+        }
+        if !wrapper.flags.contains(letter) {
+            return None;
+        }
+    }
+    Some(1)
 }
 
 /// Returns whether `command` only looks a name up: `-v`, `-V`.

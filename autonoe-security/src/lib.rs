@@ -38,6 +38,7 @@ mod symlinks;
 pub mod syntax;
 mod validator;
 mod verdict;
+mod wrapper_options;
 
 pub use bash_security::{And, AndWhen, BashSecurity, DenyAll};
 pub use check::{Finding, InnerCommand, is_reading_awk_program, is_reading_sed_script};

@@ -1,12 +1,11 @@
 //! One command and its arguments, for whoever judges them.
 
 use super::arg::Arg;
+use super::context::Context;
 use super::directories::Directories;
-use super::judge::Argv;
-use super::option_safe;
-use super::walk::Walk;
 use super::write_target::{self, Root};
-use crate::policy::{Mode, Policy};
+use super::{option_safe, path};
+use crate::policy::{Mode, Policy, Profile};
 use crate::syntax::{Assignment, Span};
 use crate::{Denial, Rule};
 
@@ -16,13 +15,47 @@ pub(crate) type Checked = Result<(), Denial>;
 /// Judges the arguments of a command whose name is allowed.
 pub(crate) type Validator = fn(&Call<'_, '_, '_>) -> Checked;
 
+/// What the policy knows of a name.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Known {
+    /// The shell carries it out by itself.
+    pub(crate) builtin: Option<Validator>,
+    pub(crate) program: Option<Program>,
+    /// Its arguments are read at most. What a few of them write is judged by their validators.
+    pub(crate) only_reads: bool,
+}
+
+/// What the policy knows of a program.
+#[derive(Clone, Copy)]
+pub(crate) struct Program {
+    pub(crate) owner: Owner,
+    /// Judges its arguments; in sync mode, for what belongs to a profile, `in_sync` does.
+    pub(crate) check: Validator,
+    pub(crate) in_sync: Validator,
+}
+
+/// To whom a command belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// Every project, in both modes.
+    Base,
+    /// Every project, in run mode.
+    RunMode,
+    /// Every project, in run mode with destructive commands.
+    Destructive,
+    /// A language.
+    Profile(Profile),
+}
+
 /// One command and its arguments.
 pub(crate) struct Call<'c, 'w, 's> {
-    pub(crate) walk: &'c Walk<'w, 's>,
+    pub(crate) context: &'c Context<'w, 's>,
     /// Where it may run.
     pub(crate) here: &'c Directories<'w>,
     /// Its name, without a folder.
     pub(crate) name: &'c str,
+    /// What the policy knows of the name.
+    pub(crate) known: Option<&'w Known>,
     /// Where the name stands.
     pub(crate) span: Span,
     /// What follows the name.
@@ -39,11 +72,22 @@ pub(crate) struct Call<'c, 'w, 's> {
 
 impl<'w, 's> Call<'_, 'w, 's> {
     pub(crate) fn policy(&self) -> &Policy {
-        self.walk.policy
+        self.context.policy
     }
 
     pub(crate) fn mode(&self) -> Mode {
-        self.walk.policy.mode()
+        self.context.policy.mode()
+    }
+
+    /// Returns whether it reads its arguments at most, so that it may mention the state.
+    pub(crate) fn only_reads(&self) -> bool {
+        self.known.is_some_and(|known| known.only_reads)
+    }
+
+    /// Returns whether it is a tool of a language profile.
+    pub(crate) fn is_of_profile(&self) -> bool {
+        let program = self.known.and_then(|known| known.program);
+        program.is_some_and(|program| matches!(program.owner, Owner::Profile(_)))
     }
 
     /// Makes a denial about the whole command.
@@ -84,71 +128,43 @@ impl<'w, 's> Call<'_, 'w, 's> {
 
     /// Checks that the command may write to the file that `target` names.
     pub(crate) fn write_target(&self, target: &Arg<'_>, root: Root) -> Checked {
-        write_target::check(self.walk, self.here, target, root)
+        write_target::check(self.context, self.here, target, root)
     }
 
     /// Checks that a tool may put what it makes, a report or a binary, where `target` says.
     pub(crate) fn product(&self, target: &Arg<'_>) -> Checked {
-        write_target::check_product(self.walk, self.here, target)
+        write_target::check_product(self.context, self.here, target)
     }
 
     /// Tells whether `arg` can never be taken for an option.
     pub(crate) fn is_option_safe(&self, arg: &Arg<'_>) -> bool {
-        option_safe::is_option_safe(self.walk.scope, arg)
+        option_safe::is_option_safe(self.context.scope, arg)
     }
 
     /// Tells whether `arg` may become several arguments.
     pub(crate) fn splits_into_more(&self, arg: &Arg<'_>) -> bool {
-        option_safe::splits_into_more(self.walk.scope, arg)
+        option_safe::splits_into_more(self.context.scope, arg)
     }
 
     /// Tells whether `arg` is one argument whatever its expansions yield.
     pub(crate) fn stays_one_word(&self, arg: &Arg<'_>) -> bool {
-        option_safe::stays_one_word(self.walk.scope, arg)
+        option_safe::stays_one_word(self.context.scope, arg)
     }
 
     /// Returns the text of `arg` with a plain name in place of every variable, if the script sets
     /// them to nothing but plain names.
     pub(crate) fn with_plain_names(&self, arg: &Arg<'_>) -> Option<String> {
-        option_safe::with_plain_names(self.walk.scope, arg)
+        option_safe::with_plain_names(self.context.scope, arg)
     }
 
     /// Returns whether every expansion in `arg` yields at most one word, also without quotes.
     pub(crate) fn expands_to_words(&self, arg: &Arg<'_>) -> bool {
-        option_safe::expands_to_words(self.walk.scope, arg)
+        option_safe::expands_to_words(self.context.scope, arg)
     }
 
     /// Tells whether `arg`, the value of an option, may vanish or become several arguments.
     pub(crate) fn may_shift(&self, arg: &Arg<'_>) -> bool {
-        option_safe::may_shift(self.walk.scope, arg)
-    }
-
-    /// Judges a command that this one starts.
-    pub(crate) fn inner(&self, args: &[Arg<'s>]) -> Checked {
-        self.start(args, self.here, self.handed)
-    }
-
-    /// Judges a command that this one starts in another directory.
-    pub(crate) fn inner_in(&self, args: &[Arg<'s>], here: &Directories<'w>) -> Checked {
-        self.start(args, here, self.handed)
-    }
-
-    /// Judges a command that this one starts in another directory with other values of `handed`.
-    pub(crate) fn start(
-        &self,
-        args: &[Arg<'s>],
-        here: &Directories<'w>,
-        handed: &[String],
-    ) -> Checked {
-        let argv = Argv {
-            walk: self.walk,
-            here,
-            args,
-            arrays: &[],
-            handed,
-            depth: self.depth + 1,
-        };
-        argv.judge().map(|_moved| ())
+        option_safe::may_shift(self.context.scope, arg)
     }
 
     /// Tells whether one of the arguments is exactly `text`.
@@ -159,21 +175,15 @@ impl<'w, 's> Call<'_, 'w, 's> {
     /// Tells whether `place` lies inside the project, in every directory that is possible.
     pub(crate) fn is_in_project(&self, path: &str) -> bool {
         let project = self.policy().project_dir();
-        let places = self.here.resolve(path);
-        places.is_some_and(|places| {
-            let mut places = places.iter();
-            places.all(|place| super::path::is_within(place, project))
-        })
+        self.here
+            .every_place(path, |place| path::is_within(place, project))
     }
 
     /// Tells whether `path` lies inside the project or below `/tmp`.
     pub(crate) fn is_in_reach(&self, path: &str) -> bool {
         let project = self.policy().project_dir();
-        let places = self.here.resolve(path);
-        places.is_some_and(|places| {
-            places.iter().all(|place| {
-                super::path::is_within(place, project) || super::path::is_within(place, "/tmp")
-            })
+        self.here.every_place(path, |place| {
+            path::is_within(place, project) || path::is_within(place, "/tmp")
         })
     }
 }

@@ -65,13 +65,14 @@ fn is_tool_of_project(call: &Call<'_, '_, '_>, written: &str, name: &str) -> boo
         let Some((folder, _)) = place.rsplit_once('/') else {
             return false;
         };
-        let owners: &[Profile] = match () {
-            () if folder.ends_with("/node_modules/.bin") => &[Profile::Node, Profile::Bun],
-            () if folder.ends_with("/.venv/bin") || folder.ends_with("/venv/bin") => {
-                &[Profile::Python]
-            }
-            () if folder.ends_with("/vendor/bin") => &[Profile::Php, Profile::Ruby],
-            () => return false,
+        let owners: &[Profile] = if folder.ends_with("/node_modules/.bin") {
+            &[Profile::Node, Profile::Bun]
+        } else if folder.ends_with("/.venv/bin") || folder.ends_with("/venv/bin") {
+            &[Profile::Python]
+        } else if folder.ends_with("/vendor/bin") {
+            &[Profile::Php, Profile::Ruby]
+        } else {
+            return false;
         };
         path::is_within(folder, policy.project_dir())
             && owners.iter().any(|owner| policy.is_active(*owner))

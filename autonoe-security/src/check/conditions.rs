@@ -1,29 +1,29 @@
 //! `[[ .. ]]`.
 
 use super::call::Checked;
+use super::context::Context;
 use super::directories::Directories;
-use super::walk::Walk;
 use super::{assignments, numeric};
 use crate::syntax::{Condition, Word};
 use crate::{Denial, Rule};
 
 /// Judges the commands in a condition, and what it evaluates.
 pub(crate) fn check<'w, 's>(
-    walk: &Walk<'w, 's>,
+    context: &Context<'w, 's>,
     condition: &'s Condition<'s>,
     here: &Directories<'w>,
 ) -> Checked {
     match condition {
         Condition::And(left, right) | Condition::Or(left, right) => {
-            check(walk, left, here)?;
-            check(walk, right, here)
+            check(context, left, here)?;
+            check(context, right, here)
         }
-        Condition::Not(inner, _) | Condition::Group(inner, _) => check(walk, inner, here),
-        Condition::Word(word) => walk.word(word, here),
+        Condition::Not(inner, _) | Condition::Group(inner, _) => check(context, inner, here),
+        Condition::Word(word) => context.word(word, here),
         Condition::Unary {
             operator, operand, ..
         } => {
-            walk.word(operand, here)?;
+            context.word(operand, here)?;
             match operator.as_ref() {
                 "-v" | "-R" => check_name(operand),
                 _ => Ok(()),
@@ -35,12 +35,12 @@ pub(crate) fn check<'w, 's>(
             right,
             ..
         } => {
-            walk.word(left, here)?;
-            walk.word(right, here)?;
+            context.word(left, here)?;
+            context.word(right, here)?;
             match operator.as_ref() {
                 "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" => {
-                    numeric::check_operand(walk.scope, left)?;
-                    numeric::check_operand(walk.scope, right)
+                    numeric::check_operand(context.scope, left)?;
+                    numeric::check_operand(context.scope, right)
                 }
                 _ => Ok(()),
             }

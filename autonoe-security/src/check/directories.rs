@@ -55,6 +55,13 @@ impl<'p> Directories<'p> {
         Some(places)
     }
 
+    /// Returns whether `holds` for the place of `path` in each possible directory; `false` when one
+    /// of them is not known.
+    pub(crate) fn every_place(&self, path: &str, holds: impl Fn(&str) -> bool) -> bool {
+        let places = self.resolve(path);
+        places.is_some_and(|places| places.iter().all(|place| holds(place)))
+    }
+
     /// Returns the part of `path` below the link, relative to the project.
     ///
     /// A path with `..` has none, because the system follows the link before `..`.
@@ -110,9 +117,10 @@ impl<'p> Directories<'p> {
     pub(crate) fn top_levels(&self) -> Self {
         let mut tops = self.clone();
         for directory in &self.possible {
-            let end = match path::is_within(directory, self.project) {
-                true => self.project,
-                false => "/tmp",
+            let end = if path::is_within(directory, self.project) {
+                self.project
+            } else {
+                "/tmp"
             };
             let mut place: &str = directory;
             while place.len() > end.len() && path::is_within(place, end) {
@@ -124,6 +132,12 @@ impl<'p> Directories<'p> {
             tops.add(Cow::Borrowed(self.project));
         }
         tops
+    }
+
+    /// Returns whether every possible directory lies in the project.
+    pub(crate) fn is_in_project(&self) -> bool {
+        let mut possible = self.possible.iter();
+        possible.all(|place| path::is_within(place, self.project))
     }
 
     /// Returns whether a possible directory lies neither in the project nor below `/tmp`.
@@ -163,9 +177,10 @@ impl<'p> Directories<'p> {
         let all = std::mem::take(&mut self.possible);
         self.and_below = true;
         for directory in all {
-            let top = match path::is_within(&directory, self.project) {
-                true => Cow::Borrowed(self.project),
-                false => Cow::Borrowed("/tmp"),
+            let top = if path::is_within(&directory, self.project) {
+                Cow::Borrowed(self.project)
+            } else {
+                Cow::Borrowed("/tmp")
             };
             if !self.possible.contains(&top) {
                 self.possible.push(top);

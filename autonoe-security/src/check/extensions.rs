@@ -113,10 +113,7 @@ pub(crate) fn not_in_allowlist(call: &Call<'_, '_, '_>) -> Denial {
             _ => "run the commands directly",
         });
     }
-    let rule = match listed {
-        true => Rule::R70,
-        false => Rule::R7,
-    };
+    let rule = if listed { Rule::R70 } else { Rule::R7 };
     let mut denial = call
         .deny(rule, reason)
         .instead(alternative(call.mode(), name));

@@ -1,11 +1,11 @@
 //! Judges a command by its name and arguments.
 
 use super::arg::Arg;
-use super::call::{Call, Validator};
+use super::call::{Call, Checked, Owner, Program, Validator};
 use super::command_path::{self, Named};
 use super::commands::wrapper;
+use super::context::Context;
 use super::directories::Directories;
-use super::walk::Walk;
 use super::{
     builtins, credentials, extensions, known_values, process_memory, protected_state, remedy,
 };
@@ -18,7 +18,7 @@ const MOST_WRAPPERS: usize = 8;
 
 /// A command with its arguments.
 pub(crate) struct Argv<'c, 'w, 's> {
-    pub(crate) walk: &'c Walk<'w, 's>,
+    pub(crate) context: &'c Context<'w, 's>,
     pub(crate) here: &'c Directories<'w>,
     pub(crate) args: &'c [Arg<'s>],
     pub(crate) arrays: &'c [&'s Assignment<'s>],
@@ -33,36 +33,6 @@ pub(crate) struct Judged<'c, 'w> {
     pub(crate) name: &'c str,
     /// Where the shell is afterwards, if it moved.
     pub(crate) moved: Option<Directories<'w>>,
-}
-
-/// What the policy knows of a name.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Known {
-    /// The shell carries it out by itself.
-    pub(crate) builtin: Option<Validator>,
-    pub(crate) program: Option<Program>,
-}
-
-/// What the policy knows of a program.
-#[derive(Clone, Copy)]
-pub(crate) struct Program {
-    pub(crate) owner: Owner,
-    /// Judges its arguments; in sync mode, for what belongs to a profile, `in_sync` does.
-    pub(crate) check: Validator,
-    pub(crate) in_sync: Validator,
-}
-
-/// To whom a command belongs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Owner {
-    /// Every project, in both modes.
-    Base,
-    /// Every project, in run mode.
-    RunMode,
-    /// Every project, in run mode with destructive commands.
-    Destructive,
-    /// A language.
-    Profile(Profile),
 }
 
 impl<'c, 'w, 's> Argv<'c, 'w, 's> {
@@ -80,9 +50,10 @@ impl<'c, 'w, 's> Argv<'c, 'w, 's> {
         }
         let written = written_name(first)?;
         let call = |name: &'c str| Call {
-            walk: self.walk,
+            context: self.context,
             here: self.here,
             name,
+            known: self.context.policy.known(name),
             span: first.span,
             args,
             is_bare: first.parts.is_empty() && self.depth == 0,
@@ -91,18 +62,25 @@ impl<'c, 'w, 's> Argv<'c, 'w, 's> {
             depth: self.depth,
         };
         if written.is_empty() {
-            return match args.is_empty() {
-                true => Ok(Judged {
+            return if args.is_empty() {
+                Ok(Judged {
                     name: "",
                     moved: None,
-                }),
-                false => Err(
+                })
+            } else {
+                Err(
                     Denial::by(Rule::R5, first.span, "the name of the command is empty")
                         .instead("name the command"),
-                ),
+                )
             };
         }
-        let name = match command_path::named(&call(written), written)? {
+        let has_folder = written.contains('/');
+        let named = if has_folder {
+            command_path::named(&call(written), written)?
+        } else {
+            Named::Program(written)
+        };
+        let name = match named {
             Named::Script => {
                 check_places(&call(written))?;
                 return Ok(Judged {
@@ -120,9 +98,9 @@ impl<'c, 'w, 's> Argv<'c, 'w, 's> {
         };
         let call = call(name);
         let mut moved = None;
-        if name == "cd" && !written.contains('/') {
+        if name == "cd" && !has_folder {
             moved = Some(builtins::enter(&call)?);
-        } else if name == "command" && !written.contains('/') {
+        } else if name == "command" && !has_folder {
             if let Some(inner) = builtins::behind_command(&call)? {
                 let argv = Self {
                     args: inner,
@@ -141,6 +119,36 @@ impl<'c, 'w, 's> Argv<'c, 'w, 's> {
     }
 }
 
+impl<'w, 's> Call<'_, 'w, 's> {
+    /// Judges a command that this one starts.
+    pub(crate) fn inner(&self, args: &[Arg<'s>]) -> Checked {
+        self.start(args, self.here, self.handed)
+    }
+
+    /// Judges a command that this one starts in another directory.
+    pub(crate) fn inner_in(&self, args: &[Arg<'s>], here: &Directories<'w>) -> Checked {
+        self.start(args, here, self.handed)
+    }
+
+    /// Judges a command that this one starts in another directory with other values of `handed`.
+    pub(crate) fn start(
+        &self,
+        args: &[Arg<'s>],
+        here: &Directories<'w>,
+        handed: &[String],
+    ) -> Checked {
+        let argv = Argv {
+            context: self.context,
+            here,
+            args,
+            arrays: &[],
+            handed,
+            depth: self.depth + 1,
+        };
+        argv.judge().map(|_moved| ())
+    }
+}
+
 /// Checks the places that a command runs in and names, whichever command it is.
 fn check_places(call: &Call<'_, '_, '_>) -> Result<(), Denial> {
     stays_inside(call)?;
@@ -152,16 +160,16 @@ fn check_places(call: &Call<'_, '_, '_>) -> Result<(), Denial> {
 fn check(call: &Call<'_, '_, '_>, written: &str) -> Result<(), Denial> {
     let policy = call.policy();
     let is_added = extensions::is_added(policy, call.name, written);
-    let known = policy.known(call.name);
-    if let Some(builtin) = known.and_then(|known| known.builtin)
+    if let Some(builtin) = call.known.and_then(|known| known.builtin)
         && !written.contains('/')
     {
-        return match is_added && extensions::is_free_builtin(call.name) {
-            true => Ok(()),
-            false => builtin(call),
+        return if is_added && extensions::is_free_builtin(call.name) {
+            Ok(())
+        } else {
+            builtin(call)
         };
     }
-    match known.and_then(|known| known.program) {
+    match call.known.and_then(|known| known.program) {
         Some(program) => check_program(call, program, is_added),
         None if is_added => extensions::check(call),
         None => Err(extensions::not_in_allowlist(call)),
@@ -192,24 +200,35 @@ fn check_program(call: &Call<'_, '_, '_>, program: Program, is_added: bool) -> R
             denial.remedy = remedy::destructive(call.policy());
             Err(denial)
         }
-        Owner::Profile(profile) => match call.policy().is_active(profile) {
-            // Who adds a command in sync mode opens all that run mode has of it.
-            _ if is_added => (program.check)(call),
-            true if in_sync => with_known_values(call, program.in_sync),
-            true => with_known_values(call, program.check),
-            // The specification lists `bun test` for Node projects too.
-            false if is_bun_test(call) && in_sync => (program.in_sync)(call),
-            false if is_bun_test(call) => (program.check)(call),
-            false => {
-                let reason = format!("Command '{}' is not in the allowlist", call.name);
-                let mut denial = call
-                    .deny(Rule::R7, reason)
-                    .instead("use the tools of the project's own languages");
-                denial.remedy = remedy::profile(profile);
-                Err(denial)
-            }
-        },
+        Owner::Profile(profile) => check_tool(call, program, profile, is_added),
     }
+}
+
+fn check_tool(
+    call: &Call<'_, '_, '_>,
+    program: Program,
+    profile: Profile,
+    is_added: bool,
+) -> Result<(), Denial> {
+    // Adding a command in sync mode opens all that run mode has of it.
+    let check = if call.mode() == Mode::Sync && !is_added {
+        program.in_sync
+    } else {
+        program.check
+    };
+    // The specification lists `bun test` for Node projects too.
+    if is_added || (!call.policy().is_active(profile) && is_bun_test(call)) {
+        return check(call);
+    }
+    if call.policy().is_active(profile) {
+        return with_known_values(call, check);
+    }
+    let reason = format!("Command '{}' is not in the allowlist", call.name);
+    let mut denial = call
+        .deny(Rule::R7, reason)
+        .instead("use the tools of the project's own languages");
+    denial.remedy = remedy::profile(profile);
+    Err(denial)
 }
 
 /// Tools that install, build or empty folders, and so have options that change what they like.
@@ -235,7 +254,7 @@ fn with_known_values(call: &Call<'_, '_, '_>, check: Validator) -> Result<(), De
         return Err(Denial::by(Rule::R85, input.span, reason)
             .instead("end the command with --, or use find DIR -exec COMMAND {} +"));
     }
-    let variants = known_values::variants(call.walk.scope, call.args);
+    let variants = known_values::variants(call.context.scope, call.args);
     for args in variants.map_err(|arg| too_many_values(call, arg))? {
         check(&Call {
             args: &args,
@@ -279,7 +298,7 @@ fn stays_inside(call: &Call<'_, '_, '_>) -> Result<(), Denial> {
     if !call.here.may_be_outside() {
         return Ok(());
     }
-    let only_reads = protected_state::is_reader(call.name) && !matches!(call.name, "git" | "find");
+    let only_reads = call.only_reads() && !matches!(call.name, "git" | "find");
     if only_reads || matches!(call.name, ":" | "true" | "false" | "exit" | "pwd") {
         return Ok(());
     }
@@ -296,7 +315,7 @@ fn stays_inside(call: &Call<'_, '_, '_>) -> Result<(), Denial> {
 fn protects_state(call: &Call<'_, '_, '_>) -> Result<(), Denial> {
     // What a wrapper starts is asked about by itself.
     let is_wrapper = || matches!(call.name, "timeout" | "command") || wrapper(call.name).is_some();
-    if protected_state::is_reader(call.name) || is_wrapper() {
+    if call.only_reads() || is_wrapper() {
         return Ok(());
     }
     let project = call.policy().project_dir();

@@ -49,14 +49,13 @@ fn values<'s>(scope: &Scope<'s>, arg: &Arg<'s>) -> Option<Vec<Vec<Arg<'s>>>> {
     let behind = text_behind(arg, part);
     let made = |text: &str| -> Vec<Arg<'s>> {
         let text = format!("{}{text}{behind}", arg.text);
-        match quoted {
-            true => vec![Arg::plain(text, arg.span)],
-            false => {
-                let words = text.split_whitespace();
-                words
-                    .map(|word| Arg::plain(word.to_owned(), arg.span))
-                    .collect()
-            }
+        if quoted {
+            vec![Arg::plain(text, arg.span)]
+        } else {
+            let words = text.split_whitespace();
+            words
+                .map(|word| Arg::plain(word.to_owned(), arg.span))
+                .collect()
         }
     };
     let mut values = Vec::new();

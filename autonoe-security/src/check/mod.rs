@@ -9,21 +9,24 @@ mod arg;
 mod assignments;
 mod backup_suffix;
 mod braces;
+mod build_output;
 mod builtins;
 mod call;
 mod command_path;
 mod commands;
 mod conditions;
+mod context;
 mod credentials;
 mod directories;
 mod extensions;
+mod file_use;
 mod judge;
 mod known_values;
 mod names;
 mod nested;
 mod numeric;
 mod option_safe;
-mod options;
+pub(crate) mod options;
 pub(crate) mod path;
 mod path_pattern;
 mod pipes;
@@ -35,24 +38,25 @@ mod remedy;
 mod report;
 mod resolve;
 mod scope;
+mod search_args;
 mod survey;
 mod symlinks;
 mod walk;
 mod write_target;
 
+use self::context::Context;
 use self::directories::Directories;
 use self::report::Report;
 use self::scope::{Inherited, Scope};
-use self::walk::Walk;
 use crate::policy::Policy;
 use crate::syntax::{SyntaxError, SyntaxErrorKind, parse};
 use crate::{Denial, ResolveSymlinks, Rule, Verdict};
 
+pub(crate) use self::call::Known;
 pub(crate) use self::commands::built_in as built_in_commands;
 pub use self::commands::{is_reading_awk_program, is_reading_sed_script};
 pub(crate) use self::credentials::may_hold_places;
 pub(crate) use self::extensions::cannot_be_added;
-pub(crate) use self::judge::Known;
 pub(crate) use self::names::Names;
 pub use self::report::{Finding, InnerCommand};
 
@@ -78,7 +82,7 @@ pub(crate) fn explain(
     let script = parse(command).map_err(|error| not_understood(&error))?;
     let scope = Scope::of(command, &script, Inherited::default());
     let report = Report::all();
-    let walk = Walk {
+    let context = Context {
         policy,
         scope: &scope,
         report: &report,
@@ -86,7 +90,7 @@ pub(crate) fn explain(
         depth: 0,
     };
     let mut here = start(policy, links);
-    let judged = walk.script(scope.script(), &mut here);
+    let judged = context.script(scope.script(), &mut here);
     report.other(script.span, judged)?;
     Ok(report.into_findings())
 }
@@ -115,7 +119,7 @@ fn judge_text(
 ) -> Result<(), Denial> {
     let script = parse(text).map_err(|error| not_understood(&error))?;
     let scope = Scope::of(text, &script, inherited);
-    let walk = Walk {
+    let context = Context {
         policy,
         scope: &scope,
         report: &Report::first(),
@@ -123,7 +127,7 @@ fn judge_text(
         depth,
     };
     let mut here = here;
-    walk.script(scope.script(), &mut here)
+    context.script(scope.script(), &mut here)
 }
 
 fn not_understood(error: &SyntaxError) -> Denial {

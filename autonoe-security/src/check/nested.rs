@@ -10,7 +10,7 @@ use crate::syntax::Span;
 ///
 /// Whatever the script around it sets may be in its environment.
 pub(crate) fn check(call: &Call<'_, '_, '_>, text: &str, span: Span) -> Checked {
-    let set_outside = call.walk.scope.survey().names().map(str::to_owned);
+    let set_outside = call.context.scope.survey().names().map(str::to_owned);
     let inherited = Inherited {
         unknown: set_outside.chain(call.handed.iter().cloned()).collect(),
         children: Vec::new(),
@@ -26,7 +26,7 @@ pub(crate) fn check_in(
     here: Directories<'_>,
     inherited: Inherited,
 ) -> Checked {
-    let (policy, links) = (call.policy(), call.walk.links);
+    let (policy, links) = (call.policy(), call.context.links);
     judge_text(policy, links, text, here, call.depth + 1, inherited)
         .map_err(|denial| denial.at(span.range()))
 }

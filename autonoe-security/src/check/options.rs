@@ -184,8 +184,9 @@ fn read_short<'c, 's>(
         });
     }
     // More letters may follow.
-    match arg.is_static() {
-        true => Ok(false),
-        false => Err(call.deny_dynamic(arg)),
+    if arg.is_static() {
+        Ok(false)
+    } else {
+        Err(call.deny_dynamic(arg))
     }
 }

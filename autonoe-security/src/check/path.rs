@@ -4,12 +4,17 @@ use std::borrow::Cow;
 
 /// Returns the absolute path that `path` means in the directory `base`, without `.` and `..`.
 ///
-/// Nothing is looked up: a symlink is a name like another.
+/// Nothing is looked up: a symlink is a name like another. `base` is a resolved path.
 pub(crate) fn resolve(base: &str, path: &str) -> String {
     let mut resolved = String::with_capacity(base.len() + path.len() + 1);
-    let relative_to = if path.starts_with('/') { "" } else { base };
-    for component in relative_to.split('/').chain(path.split('/')) {
-        match component {
+    if !path.starts_with('/') && base != "/" {
+        resolved.push_str(base);
+    }
+    let mut rest = path;
+    while !rest.is_empty() {
+        let end = rest.bytes().position(|byte| byte == b'/');
+        let end = end.unwrap_or(rest.len());
+        match &rest[..end] {
             "" | "." => {}
             ".." => resolved.truncate(resolved.rfind('/').unwrap_or(0)),
             name => {
@@ -17,6 +22,7 @@ pub(crate) fn resolve(base: &str, path: &str) -> String {
                 resolved.push_str(name);
             }
         }
+        rest = rest.get(end + 1..).unwrap_or_default();
     }
     if resolved.is_empty() {
         resolved.push('/');
@@ -86,6 +92,12 @@ fn is_state_folder(name: &str) -> bool {
     folders.any(|folder| name.eq_ignore_ascii_case(folder))
 }
 
+/// Returns whether `text` contains `name`, in upper or lower case.
+pub(crate) fn contains_ignore_case(text: &str, name: &str) -> bool {
+    let mut windows = text.as_bytes().windows(name.len());
+    windows.any(|window| window.eq_ignore_ascii_case(name.as_bytes()))
+}
+
 /// Returns the last component of `path`.
 pub(crate) fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
@@ -102,6 +114,19 @@ pub(crate) fn normal(folder: &str) -> Cow<'_, str> {
         Cow::Borrowed(folder)
     } else {
         Cow::Owned(resolve("/", folder))
+    }
+}
+
+/// Returns whether `path` is a device that every command may write to.
+pub(crate) fn is_harmless_device(path: &str) -> bool {
+    let Some(name) = path.strip_prefix("/dev/") else {
+        return false;
+    };
+    match name {
+        "null" | "stdout" | "stderr" | "tty" => true,
+        name => name.strip_prefix("fd/").is_some_and(|number| {
+            !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+        }),
     }
 }
 

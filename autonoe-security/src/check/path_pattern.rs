@@ -18,6 +18,18 @@ pub(crate) const BOUNDARIES: [char; 18] = [
 
 /// Returns the text of an argument with its wildcards, and one expansion if its end is not known.
 pub(crate) fn written(arg: &Arg<'_>) -> String {
+    let mut pattern = if arg.globs.is_empty() {
+        arg.text.to_string()
+    } else {
+        with_wildcards(arg)
+    };
+    if !arg.is_static() {
+        pattern.push(EXPANSION);
+    }
+    pattern
+}
+
+fn with_wildcards(arg: &Arg<'_>) -> String {
     let mut pattern = String::new();
     let mut in_set = false;
     for (at, c) in arg.text.char_indices() {
@@ -32,9 +44,6 @@ pub(crate) fn written(arg: &Arg<'_>) -> String {
             _ if is_glob => pattern.push(ANY),
             c => pattern.push(c),
         }
-    }
-    if !arg.is_static() {
-        pattern.push(EXPANSION);
     }
     pattern
 }

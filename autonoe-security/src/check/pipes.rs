@@ -1,8 +1,8 @@
 //! Pipelines that would run what comes from the network.
 
 use super::call::Checked;
+use super::context::Context;
 use super::path;
-use super::walk::Walk;
 use crate::syntax::visit::{self, Visitor};
 use crate::syntax::{ArgWord, Command, Item, Pipeline, Script, SimpleCommand, Text, commands_in};
 use crate::{Denial, Rule};
@@ -22,8 +22,8 @@ const STARTERS: &[&str] = &[
 ];
 
 /// Checks that no download is piped into an interpreter.
-pub(crate) fn check(walk: &Walk<'_, '_>, pipeline: &Pipeline<'_>) -> Checked {
-    let added = walk.policy.extensions();
+pub(crate) fn check(context: &Context<'_, '_>, pipeline: &Pipeline<'_>) -> Checked {
+    let added = context.policy.extensions();
     let may_download = added
         .iter()
         .any(|name| DOWNLOADS.contains(&path::file_name(name)));

@@ -2,18 +2,14 @@
 
 use super::arg::Arg;
 use super::call::{Call, Checked};
+use super::file_use::FileUse;
 use super::path_pattern::{self, ANY, BOUNDARIES, EXPANSION, STAR, may_match};
+use super::search_args;
 use crate::syntax::{Part, Span};
 use crate::{Denial, Rule};
 
 /// Files of a process that hold its credentials.
 const FILES: [&str; 2] = ["environ", "mem"];
-
-/// Commands that only print names, and wrappers whose inner command is judged by itself.
-const NAMES_ONLY: [&str; 16] = [
-    "ls", "tree", "test", "[", "echo", "printf", "lsof", "timeout", "command", "env", "xargs",
-    "nohup", "nice", "time", "stdbuf", "setsid",
-];
 
 /// The target of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +32,10 @@ pub(crate) fn check_arguments(call: &Call<'_, '_, '_>) -> Checked {
             None => false,
             Some(Target::Memory) => true,
             Some(_) if is_pattern_of_grep(call, at) => false,
-            Some(Target::Processes) => !NAMES_ONLY.contains(&call.name),
+            Some(Target::Processes) => {
+                let file_use = FileUse::of_command(call.name);
+                matches!(file_use, FileUse::Reads | FileUse::Inspects)
+            }
             Some(Target::Root) => reads_below_root(call),
         };
         if is_read {
@@ -50,10 +49,10 @@ pub(crate) fn check_arguments(call: &Call<'_, '_, '_>) -> Checked {
 /// `proc` nor go up, and are not the root.
 fn is_unrelated_path(arg: &Arg<'_>) -> bool {
     let text = arg.text.as_ref();
-    let is_plain = arg.globs.is_empty() && !text.contains("..") && !may_name_process(text);
+    let has_directory = text.bytes().any(|byte| byte == b'/') || text == "..";
+    let is_plain = || arg.globs.is_empty() && !text.contains("..") && !may_name_process(text);
     let is_root = || text.bytes().all(|byte| matches!(byte, b'/' | b'.'));
-    let has_no_directory = || !text.contains('/') && text != "..";
-    arg.is_static() && (has_no_directory() || (is_plain && !is_root()))
+    arg.is_static() && (!has_directory || (is_plain() && !is_root()))
 }
 
 /// Returns whether text may contain `proc` or `environ`.
@@ -65,17 +64,19 @@ fn may_name_process(text: &str) -> bool {
 fn target_of(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> Option<Target> {
     let places = arg.known().filter(|text| text.starts_with(".."));
     let places = places.and_then(|text| call.here.resolve(text));
-    match places.is_some_and(|places| places.iter().any(|place| place == "/")) {
-        true => Some(Target::Root),
-        false => target_of_path(&pattern_of(arg), Wildcards::InEveryComponent),
+    if places.is_some_and(|places| places.iter().any(|place| place == "/")) {
+        Some(Target::Root)
+    } else {
+        target_of_path(&pattern_of(arg), Wildcards::InEveryComponent)
     }
 }
 
 /// Checks that a word does not name the memory of a process, wherever the word is used.
 pub(crate) fn check_word(parts: &[Part<'_>], span: Span) -> Checked {
-    match is_mentioned_in(parts) {
-        true => Err(deny("/proc", span)),
-        false => Ok(()),
+    if is_mentioned_in(parts) {
+        Err(deny("/proc", span))
+    } else {
+        Ok(())
     }
 }
 
@@ -116,41 +117,18 @@ pub(crate) fn deny(what: &str, span: Span) -> Denial {
 /// Returns whether `call` reads the files below `/`.
 fn reads_below_root(call: &Call<'_, '_, '_>) -> bool {
     match call.name {
-        "find" => call.has("-exec"),
+        "find" | "fd" | "fdfind" => search_args::started(call).next().is_some(),
         "rg" => true,
-        "fd" | "fdfind" => call.args.iter().any(|arg| {
-            ["-x", "-X", "--exec", "--exec-batch"]
-                .iter()
-                .any(|option| arg.is(option))
-        }),
-        "grep" | "egrep" | "fgrep" => call.args.iter().any(|arg| {
-            let text = arg.text.as_ref();
-            match text.strip_prefix("--") {
-                Some(long) => ["r", "dereference-r", "directories"]
-                    .iter()
-                    .any(|option| long.starts_with(option)),
-                None => text.starts_with('-') && text.contains(['r', 'R', 'd']),
-            }
-        }),
-        _ => false,
+        _ => search_args::is_recursive_grep(call),
     }
 }
 
 /// Returns whether the argument `at` is the pattern of grep: the first of several operands.
 fn is_pattern_of_grep(call: &Call<'_, '_, '_>, at: usize) -> bool {
-    let is_operand = |arg: &Arg<'_>| !arg.text.starts_with('-');
-    let names_pattern = |arg: &Arg<'_>| {
-        let text = arg.text.as_ref();
-        match text.strip_prefix("--") {
-            Some(long) => long.starts_with("reg") || long.starts_with("file"),
-            None => text.starts_with('-') && text.contains(['e', 'f']),
-        }
-    };
-    let (before, behind) = (&call.args[..at], &call.args[at + 1..]);
+    let mut behind = call.args[at + 1..].iter();
     call.name == "grep"
-        && !before.iter().any(is_operand)
-        && behind.iter().any(is_operand)
-        && !call.args.iter().any(names_pattern)
+        && search_args::pattern(call) == Some(at)
+        && behind.any(|arg| !arg.text.starts_with('-'))
 }
 
 /// Returns the text of an argument with control characters for its unknown parts.
@@ -196,9 +174,10 @@ fn with_placeholders(text: &str) -> String {
             let before = component[..open].trim_end_matches('$');
             return format!("{before}{EXPANSION}{}", &component[close + 1..]);
         }
-        match component.contains(['$', '%']) && !component.contains(BOUNDARIES) {
-            true => EXPANSION.to_string(),
-            false => component.replace('*', "\u{1}").replace('?', "\u{2}"),
+        if component.contains(['$', '%']) && !component.contains(BOUNDARIES) {
+            EXPANSION.to_string()
+        } else {
+            component.replace('*', "\u{1}").replace('?', "\u{2}")
         }
     });
     components.collect::<Vec<_>>().join("/")
@@ -274,10 +253,12 @@ enum Base {
 
 /// Returns the components of a path without `.` and `..`, and its start.
 fn normalize(path: &str) -> (Vec<&str>, Base) {
-    let mut base = match path.starts_with('/') {
-        true => Base::Root,
-        false if path.starts_with(EXPANSION) => Base::Expansion,
-        false => Base::Here,
+    let mut base = if path.starts_with('/') {
+        Base::Root
+    } else if path.starts_with(EXPANSION) {
+        Base::Expansion
+    } else {
+        Base::Here
     };
     let mut components = Vec::new();
     for component in path.split('/') {

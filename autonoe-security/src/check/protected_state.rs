@@ -1,7 +1,7 @@
 //! Mentions of the folders that only Autonoe writes to.
 
 use super::arg::Arg;
-use super::commands;
+use super::path;
 use crate::syntax::Span;
 use crate::{Denial, Rule};
 
@@ -10,7 +10,7 @@ use crate::{Denial, Rule};
 /// The path of `project` does not count, which may be a worktree in `.harness`.
 pub(crate) fn is_mentioned_in(text: &str, project: &str) -> bool {
     let mut from = 0;
-    while let Some(dot) = text[from..].find('.') {
+    while let Some(dot) = text[from..].bytes().position(|byte| byte == b'.') {
         let at = from + dot;
         if begins_with(&text[at..], ".autonoe") && !goes_on(&text[at + ".autonoe".len()..]) {
             return true;
@@ -123,40 +123,9 @@ pub(crate) fn makes_git_carry_out(arg: &Arg<'_>) -> bool {
     subcommands.iter().any(|name| arg.is(name)) || arg.text.starts_with("--pathspec-fr")
 }
 
-/// Tells whether the command `name` only reads, so that it may mention the state.
-pub(crate) fn is_reader(name: &str) -> bool {
-    matches!(
-        name,
-        "ls" | "cat"
-            | "head"
-            | "tail"
-            | "wc"
-            | "find"
-            | "grep"
-            | "tree"
-            | "sort"
-            | "diff"
-            | "uniq"
-            | "cut"
-            | "tr"
-            | "tac"
-            | "jq"
-            | "echo"
-            | "printf"
-            | "test"
-            | "["
-            | "cd"
-            | "source"
-            | "."
-            | "which"
-            // It has rules of its own.
-            | "git"
-    ) || commands::is_reader(name)
-}
-
 /// Returns whether `text` holds the name `.autonoe`.
 pub(crate) fn names_run_state(text: &str) -> bool {
-    text.to_ascii_lowercase().contains(".autonoe")
+    path::contains_ignore_case(text, ".autonoe")
 }
 
 /// Makes the denial of a command that is given the state of runs, or else that of fleets.

@@ -1,18 +1,18 @@
 //! Redirections.
 
 use super::arg::Arg;
+use super::context::Context;
 use super::directories::Directories;
 use super::resolve::arguments;
 use super::scope::Scope;
-use super::walk::Walk;
 use super::write_target::{self, Root};
-use super::{credentials, process_memory};
+use super::{credentials, path, process_memory};
 use crate::syntax::{Redirect, RedirectOperator, RedirectTarget, Word};
 use crate::{Denial, Rule};
 
 /// Checks where a redirection leads. Commands in it are checked elsewhere.
 pub(crate) fn check<'s>(
-    walk: &Walk<'_, 's>,
+    context: &Context<'_, 's>,
     directories: &Directories<'_>,
     redirect: &'s Redirect<'s>,
 ) -> Result<(), Denial> {
@@ -20,22 +20,22 @@ pub(crate) fn check<'s>(
         RedirectTarget::Word(word) => word,
         RedirectTarget::HereDocument(document) => {
             let parts = &document.body;
-            return credentials::check_here_document(walk, directories, parts, redirect.span);
+            return credentials::check_here_document(context, directories, parts, redirect.span);
         }
     };
     match redirect.operator {
         RedirectOperator::HereDocument => Ok(()),
         RedirectOperator::HereString => {
-            credentials::check_here_document(walk, directories, &word.parts, redirect.span)
+            credentials::check_here_document(context, directories, &word.parts, redirect.span)
         }
         RedirectOperator::Read => {
-            let file = target(walk.scope, word)?;
+            let file = target(context.scope, word)?;
             process_memory::check_input(&file)?;
-            credentials::check_input(walk, directories, &file)?;
+            credentials::check_input(context, directories, &file)?;
             check_input(&file)
         }
         RedirectOperator::DuplicateInput | RedirectOperator::DuplicateOutput => {
-            let target = target(walk.scope, word)?;
+            let target = target(context.scope, word)?;
             match target.known() {
                 Some(text) if is_descriptor(text) => Ok(()),
                 // `>&file` writes to the file; `<&file` does not exist.
@@ -43,7 +43,7 @@ pub(crate) fn check<'s>(
                     if redirect.operator == RedirectOperator::DuplicateOutput
                         && !text.contains(EXPANDED_AGAIN) =>
                 {
-                    write(walk, directories, &target)
+                    write(context, directories, &target)
                 }
                 _ => {
                     let reason = "the descriptor that is duplicated is not known";
@@ -57,12 +57,12 @@ pub(crate) fn check<'s>(
         | RedirectOperator::Append
         | RedirectOperator::ReadWrite
         | RedirectOperator::WriteAll
-        | RedirectOperator::AppendAll => write(walk, directories, &target(walk.scope, word)?),
+        | RedirectOperator::AppendAll => write(context, directories, &target(context.scope, word)?),
     }
 }
 
 fn write(
-    walk: &Walk<'_, '_>,
+    context: &Context<'_, '_>,
     directories: &Directories<'_>,
     target: &Arg<'_>,
 ) -> Result<(), Denial> {
@@ -74,7 +74,7 @@ fn write(
     if is_process && target.text.is_empty() {
         return Ok(());
     }
-    write_target::check(walk, directories, target, Root::Refused)
+    write_target::check(context, directories, target, Root::Refused)
 }
 
 /// Returns the one word that a redirection leads to.
@@ -101,29 +101,29 @@ fn is_descriptor(text: &str) -> bool {
 /// Reading is open, except from devices and the network.
 fn check_input(target: &Arg<'_>) -> Result<(), Denial> {
     let Some(name) = target.text.strip_prefix("/dev/") else {
-        return match may_become_device(target) {
-            false => Ok(()),
-            true => Err(deny_device(target)),
+        return if may_become_device(target) {
+            Err(deny_device(target))
+        } else {
+            Ok(())
         };
     };
     let is_open = target.known().is_some()
-        && (write_target::is_harmless_device(&target.text)
+        && (path::is_harmless_device(&target.text)
             || matches!(name, "zero" | "random" | "urandom" | "stdin"));
     let is_output = matches!(name, "stdout" | "stderr");
-    match is_open && !is_output {
-        true => Ok(()),
-        false => Err(deny_device(target)),
+    if is_open && !is_output {
+        Ok(())
+    } else {
+        Err(deny_device(target))
     }
 }
 
 /// Tells whether a path leads to a device by a detour, such as `//dev/sda`.
 fn may_become_device(target: &Arg<'_>) -> bool {
     let text = target.text.as_ref();
-    let resolved = super::path::resolve("/", text);
+    let resolved = path::resolve("/", text);
     let is_absolute = text.starts_with('/');
-    is_absolute
-        && super::path::is_within(&resolved, "/dev")
-        && !write_target::is_harmless_device(&resolved)
+    is_absolute && path::is_within(&resolved, "/dev") && !path::is_harmless_device(&resolved)
 }
 
 fn deny_device(target: &Arg<'_>) -> Denial {

@@ -16,9 +16,24 @@ pub(crate) fn arguments<'s>(
     scope: &Scope<'s>,
     args: &mut Vec<Arg<'s>>,
 ) -> Result<(), Denial> {
-    if let [Part::Literal(text)] = &word.parts[..] {
-        args.push(Arg::plain(Cow::Borrowed(text.as_ref()), word.span));
-        return Ok(());
+    // Most words are plain text.
+    if let [part] = &word.parts[..] {
+        let text = match part {
+            Part::Literal(text) | Part::Quoted(text) => Some(text),
+            Part::DoubleQuoted(inner) => match &inner[..] {
+                [Part::Literal(text) | Part::Quoted(text)] => Some(text),
+                _ => None,
+            },
+            _ => None,
+        };
+        if let Some(text) = text {
+            let is_bare = matches!(part, Part::Literal(_));
+            args.push(Arg {
+                parts: Cow::Borrowed(if is_bare { &[] } else { &word.parts }),
+                ..Arg::plain(text.as_ref(), word.span)
+            });
+            return Ok(());
+        }
     }
     if !word.parts.iter().any(is_brace) {
         args.extend(argument(Cow::Borrowed(&word.parts), word.span, scope));

@@ -1,17 +1,17 @@
 //! Follows symlinks, if somebody can.
 
 use super::call::Checked;
+use super::context::Context;
 use super::path;
-use super::walk::Walk;
 use crate::syntax::Span;
 use crate::{Denial, Rule};
 
 /// Checks that `place`, which lies inside by its text, really does.
-pub(crate) fn check(walk: &Walk<'_, '_>, place: &str, span: Span) -> Checked {
-    let Some(links) = walk.links else {
+pub(crate) fn check(context: &Context<'_, '_>, place: &str, span: Span) -> Checked {
+    let Some(links) = context.links else {
         return Ok(());
     };
-    let project = walk.policy.project_dir();
+    let project = context.policy.project_dir();
     // A file that is yet to be made lies where its folder does.
     let mut at = place;
     let real = loop {
@@ -31,25 +31,26 @@ pub(crate) fn check(walk: &Walk<'_, '_>, place: &str, span: Span) -> Checked {
     };
     let is_protected =
         path::is_within(&real, project) && path::is_protected(&real[project.len()..]);
-    let is_device = super::write_target::is_harmless_device(&real);
-    match (is_within(project) && !is_protected) || is_within("/tmp") || is_device {
-        true => Ok(()),
-        false => Err(
+    let is_device = path::is_harmless_device(&real);
+    if (is_within(project) && !is_protected) || is_within("/tmp") || is_device {
+        Ok(())
+    } else {
+        Err(
             Denial::by(Rule::R28, span, "Symlink target escapes project directory")
                 .instead("use a path that is no symlink"),
-        ),
+        )
     }
 }
 
 /// Checks that the file `place`, which lies inside the project by its text, really does.
 ///
 /// Unlike [`check`], it does not accept a link to `/tmp`.
-pub(crate) fn check_in_project(walk: &Walk<'_, '_>, place: &str, span: Span) -> Checked {
-    check(walk, place, span)?;
-    let Some(links) = walk.links else {
+pub(crate) fn check_in_project(context: &Context<'_, '_>, place: &str, span: Span) -> Checked {
+    check(context, place, span)?;
+    let Some(links) = context.links else {
         return Ok(());
     };
-    let project = walk.policy.project_dir();
+    let project = context.policy.project_dir();
     let Some(real) = links.resolve(place) else {
         return Ok(());
     };
@@ -57,11 +58,12 @@ pub(crate) fn check_in_project(walk: &Walk<'_, '_>, place: &str, span: Span) -> 
         || links
             .resolve(project)
             .is_some_and(|project| path::is_within(&real, &project));
-    match is_within {
-        true => Ok(()),
-        false => Err(
+    if is_within {
+        Ok(())
+    } else {
+        Err(
             Denial::by(Rule::R88, span, "Symlink target escapes project directory")
                 .instead("use a file of the project that is no symlink"),
-        ),
+        )
     }
 }

@@ -1,8 +1,8 @@
 //! Where commands may write.
 
 use super::arg::Arg;
+use super::context::Context;
 use super::directories::Directories;
-use super::walk::Walk;
 use super::{path, protected_state, symlinks};
 use crate::policy::{Mode, Policy};
 use crate::{Denial, Layer, Rule};
@@ -17,28 +17,28 @@ pub(crate) enum Root {
 
 /// Checks that a command may write to the file that `target` names.
 pub(crate) fn check(
-    walk: &Walk<'_, '_>,
+    context: &Context<'_, '_>,
     directories: &Directories<'_>,
     target: &Arg<'_>,
     root: Root,
 ) -> Result<(), Denial> {
-    check_in(walk.policy.mode(), walk, directories, target, root)
+    check_in(context.policy.mode(), context, directories, target, root)
 }
 
 /// Checks that a tool may put what it makes where `target` says.
 ///
 /// Sync mode lets tools build, and what they build lies in the project.
 pub(crate) fn check_product(
-    walk: &Walk<'_, '_>,
+    context: &Context<'_, '_>,
     directories: &Directories<'_>,
     target: &Arg<'_>,
 ) -> Result<(), Denial> {
-    check_in(Mode::Run, walk, directories, target, Root::Refused)
+    check_in(Mode::Run, context, directories, target, Root::Refused)
 }
 
 fn check_in(
     mode: Mode,
-    walk: &Walk<'_, '_>,
+    context: &Context<'_, '_>,
     directories: &Directories<'_>,
     target: &Arg<'_>,
     root: Root,
@@ -47,25 +47,26 @@ fn check_in(
         return Err(protected(target, "the home directory"));
     }
     let Some(text) = target.known() else {
-        let what = match target.is_static() {
-            true => "a pattern",
-            false => "a value that is not known",
+        let what = if target.is_static() {
+            "a pattern"
+        } else {
+            "a value that is not known"
         };
         let reason = format!("the file that is written to is {what}");
         return Err(Denial::by(Rule::R27, target.span, reason).instead("write the path literally"));
     };
-    if is_harmless_device(text) {
+    if path::is_harmless_device(text) {
         return Ok(());
     }
-    if path::is_protected(path::below(text, walk.policy.project_dir())) {
+    if path::is_protected(path::below(text, context.policy.project_dir())) {
         return Err(protected(target, &format!("'{text}'")));
     }
     let Some(places) = directories.resolve(text) else {
         return Err(escapes(target, Rule::R28));
     };
     for place in &places {
-        check_place(walk.policy, mode, target, place, root)?;
-        symlinks::check(walk, place, target.span)?;
+        check_place(context.policy, mode, target, place, root)?;
+        symlinks::check(context, place, target.span)?;
     }
     Ok(())
 }
@@ -103,7 +104,7 @@ fn check_place(
         return Err(protected(target, &format!("'{}'", target.text)));
     }
     let is_below_tmp = path::is_within(place, "/tmp") && (mode == Mode::Run || place != "/tmp");
-    if is_below_tmp || is_harmless_device(place) {
+    if is_below_tmp || path::is_harmless_device(place) {
         return Ok(());
     }
     Err(escapes(target, Rule::R28))
@@ -121,17 +122,4 @@ pub(crate) fn protected(target: &Arg<'_>, what: &str) -> Denial {
     let otherwise = "write to another file of the project";
     let instead = protected_state::advice(&target.text).unwrap_or(otherwise);
     Denial::by(Rule::R29, target.span, reason).instead(instead)
-}
-
-/// Tells whether `path` is a device that everybody may write to.
-pub(crate) fn is_harmless_device(path: &str) -> bool {
-    let Some(name) = path.strip_prefix("/dev/") else {
-        return false;
-    };
-    match name {
-        "null" | "stdout" | "stderr" | "tty" => true,
-        name => name.strip_prefix("fd/").is_some_and(|number| {
-            !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
-        }),
-    }
 }

@@ -163,8 +163,8 @@ impl Policy {
     }
 
     /// Returns what is known of the built-in command `name`.
-    pub(crate) fn known(&self, name: &str) -> Option<Known> {
-        self.commands.get(name).copied()
+    pub(crate) fn known(&self, name: &str) -> Option<&Known> {
+        self.commands.get(name)
     }
 }
 
@@ -207,9 +207,10 @@ impl fmt::Display for Policy {
             "pkill: {}",
             listed(self.pkill_targets.iter().map(String::as_str))
         )?;
-        let destructive = match self.allows_destructive() {
-            true => "inside the project",
-            false => "no",
+        let destructive = if self.allows_destructive() {
+            "inside the project"
+        } else {
+            "no"
         };
         write!(f, "rm and mv: {destructive}")
     }

@@ -125,9 +125,12 @@ fn unseen(validator: &BashValidator, command: &str, names: &[String]) -> Option<
 
 /// Returns a name as the trace shows it: Bash writes other characters than ASCII as octal numbers.
 fn as_traced(name: &str) -> String {
-    let traced = name.bytes().map(|byte| match byte.is_ascii() {
-        true => char::from(byte).to_string(),
-        false => format!("{byte:o}"),
+    let traced = name.bytes().map(|byte| {
+        if byte.is_ascii() {
+            char::from(byte).to_string()
+        } else {
+            format!("{byte:o}")
+        }
     });
     traced.collect()
 }

@@ -69,6 +69,53 @@ fn a_line_says_what_why_and_how_to_proceed() {
 }
 
 #[test]
+fn a_copy_and_a_forced_add_are_refused_for_what_they_would_write() {
+    for (command, rule, reason) in [
+        (
+            "cp -r src /etc",
+            "R28",
+            "Path '/etc' escapes project directory",
+        ),
+        (
+            "cp -r src ~",
+            "R29",
+            "the home directory is not to be written to",
+        ),
+        (
+            "git add -f ':/'",
+            "R93",
+            "git add --force would add the ignored .autonoe and .harness",
+        ),
+        (
+            "cp \"$x\" /tmp/",
+            "R21",
+            "an argument of cp is not known before it runs",
+        ),
+        (
+            "for x in .git a; do cp -r \"$x\" /tmp/; done",
+            "R29",
+            "the copy of '\"$x\"' may be called .git",
+        ),
+        (
+            "cp -r .autonoe /tmp/",
+            "R29",
+            "the copy of '.autonoe' may be called .autonoe",
+        ),
+        (
+            "cp --parents .git/config /tmp/x",
+            "R29",
+            "the copy of '.git/config' may have a path with .git",
+        ),
+    ] {
+        let verdict = run(command);
+
+        let denial = verdict.denial().expect("it is denied");
+        assert_eq!(denial.rule, rule, "{command}");
+        assert_eq!(denial.reason, reason, "{command}");
+    }
+}
+
+#[test]
 fn the_layer_says_who_decided() {
     let layer = |verdict: Verdict| verdict.denial().map(|denial| denial.layer);
 

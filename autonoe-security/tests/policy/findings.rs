@@ -103,9 +103,12 @@ fn places_of_inner_commands_lie_in_the_text() {
 #[test]
 fn a_judge_that_is_added_can_only_deny() {
     let deny = |reason: &'static str| {
-        move |command: &str| match command.contains(reason) {
-            true => Verdict::Deny(Denial::new("test", Layer::User, reason)),
-            false => Verdict::Allow,
+        move |command: &str| {
+            if command.contains(reason) {
+                Verdict::Deny(Denial::new("test", Layer::User, reason))
+            } else {
+                Verdict::Allow
+            }
         }
     };
     let judge = deny("one").and(deny("two")).and(deny("three"));

@@ -3,54 +3,10 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use super::accepts::Accepts;
-use super::tables;
+use super::accepted_values::AcceptedValues;
+use super::tables::{self, Group, Reach};
 use crate::Rule;
 use crate::check::names::Names;
-
-/// Variables that one program or library reads, and what their values can do.
-pub(super) struct Group {
-    /// The rule that denies them: R15 for the shell and what every program loads, R91 for the
-    /// variables of one program.
-    pub(super) rule: Rule,
-    /// What a value can do, as the end of "may not be set:".
-    pub(super) why: &'static str,
-    /// Whether assignments that are not exported count as well.
-    pub(super) reach: Reach,
-    /// Names, separated by blanks.
-    pub(super) names: &'static str,
-    /// Beginnings of names, separated by blanks.
-    pub(super) prefixes: &'static str,
-    /// Names with such a beginning that change nothing of concern. They take any value.
-    pub(super) free: &'static str,
-    /// Names that take some values, and which.
-    pub(super) accepts: &'static [(&'static str, Accepts)],
-}
-
-impl Group {
-    /// An empty group, for the fields that a group does not name.
-    pub(super) const NONE: Self = Self {
-        rule: Rule::R91,
-        why: "",
-        reach: Reach::Anywhere,
-        names: "",
-        prefixes: "",
-        free: "",
-        accepts: &[],
-    };
-}
-
-/// Where an assignment to a variable counts. Names with accepted values count anywhere.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reach {
-    /// Wherever it is set: the variable may be exported already.
-    Anywhere,
-    /// As [`Self::Anywhere`] for names; for prefixes in the environment of a command only, because
-    /// scripts have variables of their own with such names.
-    NamesAnywhere,
-    /// In the environment of a command only.
-    Exported,
-}
 
 /// Prefixes that count in any letter case, because their programs read them so.
 const PREFIXES_IN_ANY_CASE: &[&str] = &["npm_config_", "pnpm_config_", "yarn_"];
@@ -74,7 +30,7 @@ const ANY_CASE: Group = Group {
 pub(super) struct Found {
     pub(super) group: &'static Group,
     /// The values that it takes; `None` if it takes none.
-    pub(super) accepts: Option<&'static Accepts>,
+    pub(super) accepts: Option<&'static AcceptedValues>,
     /// Whether assignments that are not exported are judged as well.
     pub(super) counts_anywhere: bool,
 }
@@ -155,7 +111,7 @@ pub(super) fn find(name: &str, is_exported: bool) -> Option<Found> {
     let is_version = group.rule == Rule::R91 && name.ends_with("_VERSION");
     let found = Found {
         group,
-        accepts: is_version.then_some(&Accepts::Name),
+        accepts: is_version.then_some(&AcceptedValues::Name),
         counts_anywhere: group.reach == Reach::Anywhere,
     };
     Some(found).filter(counts)

@@ -4,13 +4,12 @@
 //! and `env`. [`tables`] lists the variables that programs read; [`allow_list`] lists those that a
 //! command may get in sync mode.
 
-mod accepts;
+mod accepted_values;
 mod allow_list;
 mod group;
 mod search_path;
 mod tables;
 
-pub(crate) use self::accepts::is_made;
 use super::arg::Arg;
 use super::call::{Call, Checked};
 use super::directories::Directories;
@@ -60,9 +59,10 @@ pub(crate) fn check(
             return Err(Denial::by(rule, span, reason).instead(accepts.instead()));
         }
     }
-    match is_exported {
-        true => check_allow_list(policy, name, span),
-        false => Ok(()),
+    if is_exported {
+        check_allow_list(policy, name, span)
+    } else {
+        Ok(())
     }
 }
 
@@ -105,13 +105,13 @@ fn check_allow_list(policy: &Policy, name: &str, span: Span) -> Result<(), Denia
 
 /// Returns whether `text` holds nothing but options of Node.js that load, run and write nothing.
 pub(crate) fn are_node_options(text: &str) -> bool {
-    accepts::are_options(tables::NODE_OPTIONS, text)
+    accepted_values::are_options(tables::NODE_OPTIONS, text)
 }
 
 /// Returns whether `text` holds nothing but options of compilers and linkers that neither load plugins
 /// nor name other programs or outputs.
 pub(crate) fn are_compiler_options(text: &str) -> bool {
-    accepts::are_options(tables::COMPILER, text)
+    accepted_values::are_options(tables::COMPILER, text)
 }
 
 /// Returns whether the variable `name` may not be set to unknown values.
@@ -152,7 +152,7 @@ pub(crate) fn check_name(name: &str, span: Span) -> Result<(), Denial> {
     }
 }
 
-fn not_settable(name: &str, group: &group::Group, span: Span) -> Denial {
+fn not_settable(name: &str, group: &tables::Group, span: Span) -> Denial {
     let reason = format!("the variable '{name}' may not be set");
     Denial::by(group.rule, span, reason)
         .because(group.why)

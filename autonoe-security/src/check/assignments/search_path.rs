@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use super::accepts::lies;
 use crate::check::directories::Directories;
 use crate::check::path;
 use crate::policy::Policy;
@@ -65,8 +64,8 @@ pub(super) fn is_search_folder(
     match component {
         Component::Variable(variable) => *variable == name,
         Component::Text(text) if text.is_empty() => true,
-        Component::Text(text) => lies(directories, text, |place| {
-            path::is_within(place, policy.project_dir())
-        }),
+        Component::Text(text) => {
+            directories.every_place(text, |place| path::is_within(place, policy.project_dir()))
+        }
     }
 }

@@ -47,7 +47,7 @@ pub(crate) fn enter<'w>(call: &Call<'_, 'w, '_>) -> Result<Directories<'w>, Deni
         }
         return enter_path(call, target);
     }
-    let folders = folders_of(call.walk.scope, target).ok_or_else(|| not_known(target))?;
+    let folders = folders_of(call.context.scope, target).ok_or_else(|| not_known(target))?;
     let mut all: Option<Directories<'w>> = None;
     for folder in folders {
         let entered = enter_folder(call, target, &folder)?;
@@ -96,7 +96,7 @@ fn check_places(
             _ if path::is_within(&place, "/tmp") => {}
             _ => return Err(escapes(target, folder)),
         }
-        symlinks::check(call.walk, &place, target.span)?;
+        symlinks::check(call.context, &place, target.span)?;
     }
     Ok(())
 }
@@ -129,17 +129,19 @@ fn leave<'w>(call: &Call<'_, 'w, '_>, target: &Arg<'_>) -> Option<Directories<'w
     let places = call.here.resolve(folder)?;
     let (mut is_inside, mut is_outside) = (false, false);
     for place in &places {
-        match path::is_within(place, project) {
-            true => is_inside = true,
+        if path::is_within(place, project) {
+            is_inside = true;
+        } else if path::is_within(project, place) {
             // Only a `cd` into a subdirectory of the project can have failed.
-            false if path::is_within(project, place) => is_outside = true,
-            false => return None,
+            is_outside = true;
+        } else {
+            return None;
         }
     }
-    let is_mixed = is_inside && is_outside && !has_trap(call.walk.scope.script());
+    let is_mixed = is_inside && is_outside && !has_trap(call.context.scope.script());
     // Below `/`, readers would find the memory of processes.
     let is_harmless =
-        !places.iter().any(|place| place == "/") || call.walk.scope.is_last(target.span);
+        !places.iter().any(|place| place == "/") || call.context.scope.is_last(target.span);
     (is_mixed && is_harmless && call.depth == 0).then_some(up)
 }
 

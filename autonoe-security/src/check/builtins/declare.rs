@@ -46,9 +46,10 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     for array in call.arrays {
         assignments::check_name(&array.name, array.span)?;
     }
-    let setting = match exports {
-        true => Setting::Exported,
-        false => Setting::Unexported,
+    let setting = if exports {
+        Setting::Exported
+    } else {
+        Setting::Unexported
     };
     operands
         .iter()
@@ -90,7 +91,7 @@ fn check_operand(
         return Err(Denial::by(Rule::R12, operand.span, reason)
             .instead("put the value in double quotes, without braces"));
     }
-    let survey = call.walk.scope.survey();
+    let survey = call.context.scope.survey();
     let is_array = survey
         .variable(plain)
         .is_some_and(|variable| variable.is_array);
@@ -99,10 +100,11 @@ fn check_operand(
         return Err(Denial::by(Rule::R12, operand.span, reason)
             .instead("write the elements as NAME=( .. )"));
     }
-    let value = match plain == name {
-        true => value_of(operand),
+    let value = if plain == name {
+        value_of(operand)
+    } else {
         // What is appended to is not known.
-        false => None,
+        None
     };
     let (policy, here) = (call.policy(), call.here);
     let value = value.as_deref();

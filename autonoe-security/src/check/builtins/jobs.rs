@@ -19,7 +19,7 @@ pub(super) fn wait(call: &Call<'_, '_, '_>) -> Checked {
         let is_fine = match arg.known() {
             Some("-n" | "-f" | "-nf" | "-fn" | "--") => true,
             Some(text) => is_job(text) || is_number(text),
-            None => processes::are_job(call.walk.scope, &arg.parts),
+            None => processes::are_job(call.context.scope, &arg.parts),
         };
         if !is_fine {
             let reason = "wait is given something else than a job of this command";
@@ -59,7 +59,7 @@ pub(super) fn kill(call: &Call<'_, '_, '_>) -> Checked {
         let is_fine = match arg.known() {
             Some("--") => true,
             Some(text) => is_job(text),
-            None => processes::are_own(call.walk.scope, &arg.parts),
+            None => processes::are_own(call.context.scope, &arg.parts),
         };
         if !is_fine {
             let reason = "kill may end another process than one of this work";

@@ -59,9 +59,10 @@ pub(super) fn shopt(call: &Call<'_, '_, '_>) -> Checked {
         }
         _ => false,
     };
-    match is_fine {
-        true => Ok(()),
-        false => Err(deny(call, call.span, "this option of shopt is not allowed")),
+    if is_fine {
+        Ok(())
+    } else {
+        Err(deny(call, call.span, "this option of shopt is not allowed"))
     }
 }
 

@@ -15,13 +15,14 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
         }),
         _ => false,
     };
-    match is_fine {
-        true => Ok(()),
-        false => Err(call
+    if is_fine {
+        Ok(())
+    } else {
+        Err(call
             .deny(
                 Rule::R11,
                 "only bin/activate of a virtual environment may be sourced",
             )
-            .instead("run the script's commands directly")),
+            .instead("run the script's commands directly"))
     }
 }

@@ -40,21 +40,20 @@ fn check_dynamic(call: &Call<'_, '_, '_>, arg: &Arg<'_>, next: Option<&Arg<'_>>)
     let unsafe_part = arg
         .parts
         .iter()
-        .find(|part| is_expansion(part) && !numeric::is_safe_part(call.walk.scope, part));
+        .find(|part| is_expansion(part) && !numeric::is_safe_part(call.context.scope, part));
     if unsafe_part.is_some() {
         let reason = format!("an expansion in {} is not quoted", call.name);
         return Err(Denial::by(Rule::R12, arg.span, reason).instead("put it in double quotes"));
     }
     let is_clear = next.is_none_or(|next| next.known().is_some_and(is_binary_operator));
-    match is_clear {
-        true => Ok(()),
-        false => {
-            let reason = format!(
-                "an argument of {} is not known and could be an operator",
-                call.name
-            );
-            Err(Denial::by(Rule::R12, arg.span, reason).instead("use [[ ]] instead"))
-        }
+    if is_clear {
+        Ok(())
+    } else {
+        let reason = format!(
+            "an argument of {} is not known and could be an operator",
+            call.name
+        );
+        Err(Denial::by(Rule::R12, arg.span, reason).instead("use [[ ]] instead"))
     }
 }
 

@@ -54,17 +54,17 @@ fn check_action(call: &Call<'_, '_, '_>, action: &Arg<'_>, runs_in_between: bool
         let name = command.words.first().and_then(ArgWord::static_text);
         let name = name.as_deref().unwrap_or_default();
         changes |= matches!(name, "set" | "trap") || (runs_in_between && CHANGING.contains(&name));
-        call.walk.report.inner(name, action.span);
+        call.context.report.inner(name, action.span);
     }
     if changes {
         let reason = "the commands of a trap change what later commands mean";
         return Err(deny(action.span, reason));
     }
-    let survey = call.walk.scope.survey();
+    let survey = call.context.scope.survey();
     let (children, unknown) = survey
         .names()
         .map(str::to_owned)
-        .partition(|name| processes::is_own_variable(call.walk.scope, name));
+        .partition(|name| processes::is_own_variable(call.context.scope, name));
     let inherited = Inherited { unknown, children };
     nested::check_in(call, &text, action.span, call.here.anywhere(), inherited)
 }
@@ -82,7 +82,7 @@ fn text_of(call: &Call<'_, '_, '_>, action: &Arg<'_>) -> Option<String> {
         match part {
             Part::Literal(literal) | Part::Quoted(literal) => text.push_str(literal),
             Part::Parameter(parameter) if parameter.operation == Operation::Value => {
-                if !processes::are_job(call.walk.scope, std::slice::from_ref(part)) {
+                if !processes::are_job(call.context.scope, std::slice::from_ref(part)) {
                     return None;
                 }
                 // The number stands as a word of its own.

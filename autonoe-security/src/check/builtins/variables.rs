@@ -34,9 +34,10 @@ fn after_options<'c, 's>(
             }
             let after = at + letter.len_utf8();
             let attached = after < text.len() || !first.is_static();
-            let value = match attached {
-                true => Some(first.without_first(1 + after)),
-                false => args.first().cloned(),
+            let value = if attached {
+                Some(first.without_first(1 + after))
+            } else {
+                args.first().cloned()
             };
             if !attached {
                 args = args.get(1..).unwrap_or_default();
@@ -118,14 +119,15 @@ pub(super) fn printf(call: &Call<'_, '_, '_>) -> Checked {
             .instead("write the format literally, without %n"));
     }
     let is_wild = first.is_pattern() && first.text.starts_with(['*', '?', '[', '-']);
-    match call.is_option_safe(first) && !is_wild {
-        true => Ok(()),
-        false => Err(call
+    if call.is_option_safe(first) && !is_wild {
+        Ok(())
+    } else {
+        Err(call
             .deny(
                 Rule::R12,
                 "the format of printf is not known and could be an option",
             )
-            .instead("write the format literally: printf '%s\\n' \"$x\"")),
+            .instead("write the format literally: printf '%s\\n' \"$x\""))
     }
 }
 

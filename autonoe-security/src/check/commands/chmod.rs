@@ -61,7 +61,7 @@ fn is_fine(call: &Call<'_, '_, '_>, file: &Arg<'_>) -> Checked {
         if is_root || is_protected {
             return Err(protected(file, &format!("'{text}'")));
         }
-        symlinks::check(call.walk, &place, file.span)?;
+        symlinks::check(call.context, &place, file.span)?;
     }
     Ok(())
 }

@@ -1,13 +1,14 @@
 //! `mkdir` and `cp`.
 
 use super::copied_name;
-use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::backup_suffix;
 use crate::check::call::{Call, Checked};
 use crate::check::options::{self, Seen, Table, Takes};
 use crate::check::path;
-use crate::check::write_target::{Root, protected};
+use crate::check::protected_state;
+use crate::check::write_target::Root;
+use crate::{Denial, Rule};
 
 const MKDIR: Table = Table {
     short_values: "m",
@@ -128,17 +129,29 @@ pub(super) fn cp(call: &Call<'_, '_, '_>) -> Checked {
 /// Checks that a copy does not land elsewhere because of what its source is called.
 fn check_source(call: &Call<'_, '_, '_>, source: &Arg<'_>, keeps_path: bool) -> Checked {
     let text = source.text.as_ref();
-    let may_be = |name| copied_name::may_be(call.walk.scope, source, name, keeps_path);
-    if may_be(".git") || path::STATE_FOLDERS.into_iter().any(may_be) {
-        return Err(protected(source, &format!("'{text}'")));
+    let scope = call.context.scope;
+    let may_be = |name: &&'static str| copied_name::may_be(scope, source, name, keeps_path);
+    let mut protected = [".git"].into_iter().chain(path::STATE_FOLDERS);
+    if let Some(name) = protected.find(may_be) {
+        let written = scope.text().get(source.span.range()).unwrap_or(text);
+        let problem = if keeps_path {
+            "have a path with"
+        } else {
+            "be called"
+        };
+        let reason = format!("the copy of '{written}' may {problem} {name}");
+        let otherwise = "copy the files that you need, each by its own name";
+        let instead = protected_state::advice(name).unwrap_or(otherwise);
+        return Err(Denial::by(Rule::R29, source.span, reason).instead(instead));
     }
     // Links below /proc lead to everywhere.
     let leads_away = path::is_within(&path::resolve("/", text), "/proc") && text.starts_with('/');
     let leaves = keeps_path && !(source.is_static() && path::stays_below(text));
-    match leads_away || leaves {
-        true => Err(call
+    if leads_away || leaves {
+        Err(call
             .deny(Rule::R36, format!("'{text}' cannot be copied like this"))
-            .instead("copy files by a plain path")),
-        false => Ok(()),
+            .instead("copy files by a plain path"))
+    } else {
+        Ok(())
     }
 }

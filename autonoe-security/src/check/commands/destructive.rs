@@ -184,7 +184,7 @@ fn strictly_inside(call: &Call<'_, '_, '_>, operand: &Arg<'_>, root: Root) -> Ch
             let reason = format!("'{text}' is protected");
             return Err(Denial::by(Rule::R62, operand.span, reason).instead("leave it as it is"));
         }
-        symlinks::check(call.walk, &place, operand.span)?;
+        symlinks::check(call.context, &place, operand.span)?;
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{found, found_files};
+use super::find_results;
 use crate::check::arg::{Arg, Unknown};
 use crate::check::call::{Call, Checked};
 use crate::check::path;
@@ -136,7 +136,7 @@ fn exec<'s>(call: &Call<'_, '_, 's>, from: usize) -> Result<usize, Denial> {
         .take_while(|arg| !arg.text.starts_with(['-', '(', '!']));
     let is_root = |arg: &Arg<'_>| arg.text.split('/').all(|name| matches!(name, "" | "."));
     let may_find_note = call.mode() == Mode::Sync
-        && !found_files::leave_out_note(before)
+        && !find_results::leave_out_note(before)
         && call
             .args
             .first()
@@ -152,9 +152,10 @@ fn exec<'s>(call: &Call<'_, '_, 's>, from: usize) -> Result<usize, Denial> {
         Some(_) => "/tmp/".into(),
     };
     let is_sed = args[..end].first().is_some_and(|name| name.is("sed"));
-    let files = match is_sed {
-        true => found_files::patterns(call, &before[..from - 1]),
-        false => None,
+    let files = if is_sed {
+        find_results::patterns(call, &before[..from - 1])
+    } else {
+        None
     };
     let inner: Vec<Arg<'s>> = args[..end]
         .iter()
@@ -171,7 +172,7 @@ fn exec<'s>(call: &Call<'_, '_, 's>, from: usize) -> Result<usize, Denial> {
             .instead("name the command"));
     }
     if inner.iter().any(|arg| arg.is("cp")) {
-        found::check(before)?;
+        find_results::check_copied(before)?;
     }
     call.inner(&inner)?;
     Ok(end + 1)

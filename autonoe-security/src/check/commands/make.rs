@@ -115,7 +115,7 @@ fn check_file(call: &Call<'_, '_, '_>, here: &Directories<'_>, file: &Arg<'_>) -
         if !is_of_project {
             return Err(escapes(file, Rule::R88));
         }
-        symlinks::check_in_project(call.walk, place, file.span)?;
+        symlinks::check_in_project(call.context, place, file.span)?;
     }
     Ok(())
 }
@@ -148,9 +148,10 @@ fn check_operand(call: &Call<'_, '_, '_>, operand: &Arg<'_>) -> Checked {
 
 /// Checks that a target is no file outside the project, which a built-in rule would make.
 fn check_target(target: &Arg<'_>) -> Checked {
-    match path::stays_below(&target.text) {
-        true => Ok(()),
-        false => Err(escapes(target, Rule::R88)),
+    if path::stays_below(&target.text) {
+        Ok(())
+    } else {
+        Err(escapes(target, Rule::R88))
     }
 }
 

@@ -10,12 +10,11 @@ mod copy;
 mod date;
 mod destructive;
 mod find;
-mod found;
-mod found_files;
+mod find_results;
 mod git;
-mod listed;
 mod make;
 mod network;
+mod option_allow_list;
 mod pkill;
 mod program_text;
 mod ps;
@@ -32,8 +31,7 @@ mod writers;
 
 use super::arg::Arg;
 use super::builtins;
-use super::call::{Call, Checked, Validator};
-use super::judge::{Known, Owner, Program};
+use super::call::{Call, Checked, Known, Owner, Program, Validator};
 use super::names::Names;
 use crate::Rule;
 use crate::policy::Profile;
@@ -91,13 +89,18 @@ pub(crate) fn built_in() -> Names<Known> {
             add(name, owner, in_run, sync::find(name));
         }
     }
+    let readers = readers::COMMANDS.iter().map(|(name, _)| name);
+    for name in readers.chain(READERS) {
+        commands.entry(name).or_default().only_reads = true;
+    }
     commands
 }
 
-/// Returns whether `name` is a command whose write targets, if any, are judged by themselves.
-pub(crate) fn is_reader(name: &str) -> bool {
-    readers::COMMANDS.iter().any(|(reader, _)| *reader == name)
-}
+/// Commands that only read, besides those of the table in [`readers`]. Git has rules of its own.
+const READERS: &[&str] = &[
+    ".", "[", "cat", "cd", "cut", "diff", "echo", "find", "git", "grep", "head", "jq", "ls",
+    "printf", "sort", "source", "tac", "tail", "test", "tr", "tree", "uniq", "wc", "which",
+];
 
 /// Returns whether a sed script only edits the text that it prints: in no implementation of sed it
 /// writes a file or runs a command.
@@ -124,11 +127,12 @@ pub fn is_reading_awk_program(program: &str) -> bool {
 /// `printenv` prints variables by their names; without names it would print all of them.
 fn printenv(call: &Call<'_, '_, '_>) -> Checked {
     let is_name = |arg: &Arg<'_>| arg.known().is_some_and(builtins::is_identifier);
-    match !call.args.is_empty() && call.args.iter().all(is_name) {
-        true => Ok(()),
-        false => Err(call
+    if !call.args.is_empty() && call.args.iter().all(is_name) {
+        Ok(())
+    } else {
+        Err(call
             .deny(Rule::R24, "printenv without a name prints every variable")
-            .instead("print one variable with printenv NAME")),
+            .instead("print one variable with printenv NAME"))
     }
 }
 

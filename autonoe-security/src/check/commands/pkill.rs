@@ -82,14 +82,13 @@ fn target(call: &Call<'_, '_, '_>, operand: &Arg<'_>, full: bool) -> Checked {
     let mut words = text.split(' ');
     let is_of_target = words.next().is_some_and(|first| targets.contains(first));
     let names_more = words.any(|word| names_something(call, word));
-    let is_fine = match full {
-        false => targets.contains(text),
-        true => {
-            is_added
-                || (is_plain && is_of_target && names_more)
-                || (targets.contains(text) && !GENERIC.contains(&text))
-                || (is_plain && names_project(call, text))
-        }
+    let is_fine = if full {
+        is_added
+            || (is_plain && is_of_target && names_more)
+            || (targets.contains(text) && !GENERIC.contains(&text))
+            || (is_plain && names_project(call, text))
+    } else {
+        targets.contains(text)
     };
     if is_fine {
         return Ok(());

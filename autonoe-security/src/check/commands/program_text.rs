@@ -43,7 +43,7 @@ impl Written {
                 true
             }
             Part::DoubleQuoted(inner) => self.add(call, inner),
-            part if numeric::is_safe_part(call.walk.scope, part) => {
+            part if numeric::is_safe_part(call.context.scope, part) => {
                 self.first_number.get_or_insert(self.text.len());
                 self.text.push('1');
                 true
@@ -58,12 +58,11 @@ impl Written {
 /// A name inside a program is not an argument, so the checks of arguments do not see it.
 pub(super) fn check_read(call: &Call<'_, '_, '_>, rule: Rule, path: &str, span: Span) -> Checked {
     let is_input = matches!(path, "-" | "/dev/stdin" | "/dev/null");
-    match is_input || call.is_in_reach(path) {
-        true => credentials::check_input(call.walk, call.here, &Arg::plain(path.to_owned(), span)),
-        false => {
-            let reason = format!("the {} program reads '{path}'", call.name);
-            Err(Denial::by(rule, span, reason)
-                .instead("name the file as an argument behind the program"))
-        }
+    if is_input || call.is_in_reach(path) {
+        credentials::check_input(call.context, call.here, &Arg::plain(path.to_owned(), span))
+    } else {
+        let reason = format!("the {} program reads '{path}'", call.name);
+        Err(Denial::by(rule, span, reason)
+            .instead("name the file as an argument behind the program"))
     }
 }

@@ -62,22 +62,24 @@ fn check_flags(call: &Call<'_, '_, '_>, flags: &Arg<'_>) -> Checked {
     let text = flags.text.as_ref();
     let is_list_of_processes = text.starts_with(|c: char| c.is_ascii_digit());
     let part = flags.unknown.and_then(|unknown| unknown.part);
-    let is_number = part.is_some_and(|part| numeric::is_safe_part(call.walk.scope, part));
+    let is_number = part.is_some_and(|part| numeric::is_safe_part(call.context.scope, part));
     if !flags.is_static() && text.is_empty() && !is_number {
         return Err(call
             .deny(Rule::R24, "an option of ps may print environments")
             .instead("use ps aux, or ps -p with the number of a process"));
     }
-    match text.contains('e') && !is_list_of_processes {
-        true => Err(call.deny_flag(Rule::R24, text, flags.span)),
-        false => Ok(()),
+    if text.contains('e') && !is_list_of_processes {
+        Err(call.deny_flag(Rule::R24, text, flags.span))
+    } else {
+        Ok(())
     }
 }
 
 /// Checks that a list of columns has no environment in it.
 fn check_format(value: &Arg<'_>) -> Checked {
-    match value.text.contains("environ") {
-        true => Err(process_memory::deny(&value.text, value.span)),
-        false => Ok(()),
+    if value.text.contains("environ") {
+        Err(process_memory::deny(&value.text, value.span))
+    } else {
+        Ok(())
     }
 }

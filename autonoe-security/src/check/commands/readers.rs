@@ -1,6 +1,6 @@
 //! Commands that read files and print.
 
-use super::listed::{self, Listed};
+use super::option_allow_list::OptionAllowList;
 use super::{awk, free, search, sed, writers};
 use crate::Rule;
 use crate::check::arg::Arg;
@@ -67,7 +67,7 @@ pub(super) const COMMANDS: &[(&str, Validator)] = &[
 ];
 
 /// The one of BSD writes to a file with `-o`.
-const BASE64: Listed = Listed {
+const BASE64: OptionAllowList = OptionAllowList {
     flags: "dDhi",
     table: Table {
         short_values: "bw",
@@ -87,12 +87,12 @@ const BASE64: Listed = Listed {
 };
 
 fn base64(call: &Call<'_, '_, '_>) -> Checked {
-    listed::read(call, &BASE64).map(|_seen| ())
+    BASE64.read(call).map(|_seen| ())
 }
 
 /// Missing are `-C`, which writes, `-m`, which loads a file of rules, `-z` and `-Z`, which run
 /// programs that decompress, `-s`, which reads devices, and `-S`, which turns the sandbox off.
-const FILE: Listed = Listed {
+const FILE: OptionAllowList = OptionAllowList {
     flags: "bcdhiIkLlnNprv0E",
     table: Table {
         short_values: "efFP",
@@ -143,10 +143,10 @@ const FILE: Listed = Listed {
 };
 
 fn file(call: &Call<'_, '_, '_>) -> Checked {
-    listed::read(call, &FILE).map(|_seen| ())
+    FILE.read(call).map(|_seen| ())
 }
 
-const SHUF: Listed = Listed {
+const SHUF: OptionAllowList = OptionAllowList {
     flags: "erz",
     table: Table {
         short_values: "ino",
@@ -169,7 +169,7 @@ const SHUF: Listed = Listed {
 };
 
 fn shuf(call: &Call<'_, '_, '_>) -> Checked {
-    for seen in listed::read(call, &SHUF)? {
+    for seen in SHUF.read(call)? {
         match seen {
             Seen::Option { name, value, arg } if name == "-o" || name == "--output" => {
                 match value {
@@ -184,7 +184,7 @@ fn shuf(call: &Call<'_, '_, '_>) -> Checked {
 }
 
 /// `-T` chooses a library of binary formats.
-const STRINGS: Listed = Listed {
+const STRINGS: OptionAllowList = OptionAllowList {
     flags: "adfhovVw0123456789",
     table: Table {
         short_values: "nteUs",
@@ -209,7 +209,7 @@ const STRINGS: Listed = Listed {
 };
 
 fn strings(call: &Call<'_, '_, '_>) -> Checked {
-    for seen in listed::read(call, &STRINGS)? {
+    for seen in STRINGS.read(call)? {
         if let Seen::Operand(operand) = seen
             && operand.text.starts_with('@')
         {

@@ -65,7 +65,7 @@ pub(in crate::check) fn check(call: &Call<'_, '_, '_>, written: &str, span: Span
                 "run it by its name, or through npx, uv run or composer",
             );
         }
-        symlinks::check_in_project(call.walk, place, span)?;
+        symlinks::check_in_project(call.context, place, span)?;
     }
     Ok(())
 }

@@ -1,13 +1,13 @@
 //! Search tools: `rg` and `fd`.
 
-use super::listed::{self, Listed};
+use super::option_allow_list::OptionAllowList;
 use crate::check::arg::{Arg, Unknown};
 use crate::check::call::{Call, Checked};
 use crate::check::options::{Table, Takes};
 use crate::syntax::Span;
 use crate::{Denial, Rule};
 
-const RG: Listed = Listed {
+const RG: OptionAllowList = OptionAllowList {
     flags: "sFivxUPSawL.ubhnN0opqHIclV",
     table: Table {
         short_values: "efEmjgdtTABCMr",
@@ -149,10 +149,10 @@ const RG: Listed = Listed {
 
 pub(super) fn rg(call: &Call<'_, '_, '_>) -> Checked {
     call.check_patterns()?;
-    listed::read(call, &RG).map(|_seen| ())
+    RG.read(call).map(|_seen| ())
 }
 
-const FD: Listed = Listed {
+const FD: OptionAllowList = OptionAllowList {
     flags: "HIusigFalLp01qhV",
     table: Table {
         short_values: "dEteSocj",
@@ -246,7 +246,7 @@ fn is_exec(arg: &Arg<'_>) -> bool {
 
 fn check_options<'c, 's>(call: &Call<'c, '_, 's>, args: &'c [Arg<'s>]) -> Checked {
     let call = Call { args, ..*call };
-    listed::read(&call, &FD).map(|_seen| ())
+    FD.read(&call).map(|_seen| ())
 }
 
 const PLACEHOLDERS: [&str; 5] = ["{}", "{/}", "{//}", "{.}", "{/.}"];

@@ -2,36 +2,17 @@
 
 use crate::Rule;
 use crate::check::call::{Call, Checked};
-use crate::check::options::{self, Seen, Table, Takes};
-
-const TIMEOUT: Table = Table {
-    short_values: "sk",
-    short_maybe: "",
-    long: &[
-        ("foreground", Takes::Nothing),
-        ("kill-after", Takes::Value),
-        ("preserve-status", Takes::Nothing),
-        ("signal", Takes::Value),
-        ("verbose", Takes::Nothing),
-    ],
-};
+use crate::check::options::{self, Seen};
+use crate::wrapper_options::TIMEOUT;
 
 pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
-    let (seen, rest) = options::read_leading(call, &TIMEOUT)?;
+    let (seen, rest) = options::read_leading(call, &TIMEOUT.options)?;
     for seen in seen {
         let Seen::Option { name, arg, .. } = seen else {
             continue;
         };
-        let is_known = matches!(
-            name.as_str(),
-            "-s" | "-k"
-                | "-v"
-                | "--signal"
-                | "--kill-after"
-                | "--foreground"
-                | "--preserve-status"
-                | "--verbose"
-        );
+        // Only new versions have these letters.
+        let is_known = TIMEOUT.has_option(&name) && !matches!(name.as_str(), "-f" | "-p");
         if !is_known {
             return Err(call.deny_flag(Rule::R35, &name, arg.span));
         }

@@ -1,7 +1,7 @@
 //! Commands that write files of the project: `tee`, `touch`, `rmdir`.
 
 use super::chmod;
-use super::listed::{self, Listed};
+use super::option_allow_list::OptionAllowList;
 use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
@@ -30,7 +30,7 @@ fn loop_words<'s>(call: &Call<'_, '_, 's>, target: &Arg<'_>) -> Option<Vec<Arg<'
     let [part] = &inner[..] else {
         return None;
     };
-    let scope = call.walk.scope;
+    let scope = call.context.scope;
     let mut args = Vec::new();
     for word in scope.loop_words(part, target.span.start())? {
         arguments(word, scope, &mut args).ok()?;
@@ -61,7 +61,7 @@ fn check_word(call: &Call<'_, '_, '_>, target: &Arg<'_>) -> Checked {
     call.write_target(&folder, Root::Accepted)
 }
 
-const TEE: Listed = Listed {
+const TEE: OptionAllowList = OptionAllowList {
     flags: "aip",
     table: Table {
         short_values: "",
@@ -87,7 +87,7 @@ pub(super) fn tee(call: &Call<'_, '_, '_>) -> Checked {
         ..*call
     };
     refuse_unknown_targets(&call)?;
-    for seen in listed::read(&call, &TEE)? {
+    for seen in TEE.read(&call)? {
         if let Seen::Operand(file) = seen {
             call.write_target(file, Root::Refused)?;
         }
@@ -109,7 +109,7 @@ fn refuse_unknown_targets(call: &Call<'_, '_, '_>) -> Checked {
     }
 }
 
-const TOUCH: Listed = Listed {
+const TOUCH: OptionAllowList = OptionAllowList {
     flags: "acfhm",
     table: Table {
         short_values: "drtA",
@@ -130,7 +130,7 @@ const TOUCH: Listed = Listed {
 };
 
 pub(super) fn touch(call: &Call<'_, '_, '_>) -> Checked {
-    let seen = listed::read(call, &TOUCH)?;
+    let seen = TOUCH.read(call)?;
     for seen in seen {
         if let Seen::Operand(file) = seen {
             check_target(call, file)?;
@@ -139,7 +139,7 @@ pub(super) fn touch(call: &Call<'_, '_, '_>) -> Checked {
     Ok(())
 }
 
-const RMDIR: Listed = Listed {
+const RMDIR: OptionAllowList = OptionAllowList {
     flags: "pv",
     table: Table {
         short_values: "",
@@ -160,7 +160,7 @@ const RMDIR: Listed = Listed {
 /// It removes empty directories only.
 pub(super) fn rmdir(call: &Call<'_, '_, '_>) -> Checked {
     refuse_unknown_targets(call)?;
-    let seen = listed::read(call, &RMDIR)?;
+    let seen = RMDIR.read(call)?;
     let takes_parents = seen.iter().any(
         |seen| matches!(seen, Seen::Option { name, .. } if name == "-p" || name == "--parents"),
     );

@@ -2,17 +2,14 @@
 
 use std::ops::Range;
 
+use super::possible_paths;
 use super::program_text::may_name_place;
-use super::{NAMES_ONLY, possible_paths};
 use crate::check::arg::Arg;
 use crate::check::call::Call;
+use crate::check::file_use::FileUse;
 use crate::check::path_pattern::EXPANSION;
 use crate::check::scope::{Fact, Scope};
-
-/// Commands whose first operand is a pattern or a program.
-const PATTERN_FIRST: &[&str] = &[
-    "awk", "egrep", "fd", "fdfind", "fgrep", "gawk", "grep", "jq", "mawk", "nawk", "rg", "sed",
-];
+use crate::check::search_args;
 
 /// Options of git that take text.
 const GIT_TEXT: &[&str] = &[
@@ -47,22 +44,23 @@ const FILE_NAMES: &[&str] = &[
     "token",
 ];
 
-/// Tells quickly that a static argument is no path to a place of credentials.
+/// Tells quickly that a static argument is no path to a place of credentials, in a directory that
+/// holds none.
 pub(super) fn is_innocent(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> bool {
     let text = arg.text.as_ref();
-    let is_project = !call.policy().project_holds_credentials() && !call.here.may_be_outside();
-    if !arg.is_static() || arg.tilde || !is_project {
+    if !arg.is_static() || arg.tilde {
         return false;
     }
     // Any file may be a symlink.
-    if call.walk.links.is_some() && !text.starts_with('-') && reads_files(call) {
+    if call.context.links.is_some() && !text.starts_with('-') && reads_files(call) {
         return false;
     }
     if call.name == "printf" && text.contains('%') {
         return false;
     }
-    if !text.contains('/') {
-        let is_program = text.contains(['\'', '"', '`']) && may_name_place(text);
+    if !text.bytes().any(|byte| byte == b'/') {
+        let is_quote = |byte: u8| matches!(byte, b'\'' | b'"' | b'`');
+        let is_program = text.bytes().any(is_quote) && may_name_place(text);
         return !text.starts_with('~') && text != ".." && !is_program;
     }
     let is_plain =
@@ -84,87 +82,46 @@ pub(super) struct Files {
 
 impl Files {
     pub(super) fn of(call: &Call<'_, '_, '_>) -> Self {
-        let is_option = |arg: &Arg<'_>| arg.text.starts_with('-') && arg.text.len() > 1;
-        let (skipped, has_pattern) = match call.name {
-            "git" if call.args.first().is_some_and(|arg| arg.is("grep")) => (1, true),
-            name => (0, PATTERN_FIRST.contains(&name)),
-        };
-        let names_pattern = |arg: &Arg<'_>| match arg.text.strip_prefix("--") {
-            Some(long) => ["reg", "file", "expr"]
-                .iter()
-                .any(|option| long.starts_with(option)),
-            None => arg.text.starts_with('-') && arg.text.contains(['e', 'f']),
-        };
-        // `-m 5` and `-C 3`; a number elsewhere is the pattern.
-        let counts = matches!(call.name, "egrep" | "fgrep" | "git" | "grep" | "rg");
-        let is_count = |at: usize| {
-            let text = call.args[at].text.as_ref();
-            let before = at.checked_sub(1).map(|before| &call.args[before]);
-            let option = before.and_then(|it| it.text.strip_prefix('-'));
-            let is_option = option.is_some_and(|it| it.ends_with(['m', 'A', 'B', 'C']));
-            counts && is_option && text.bytes().all(|byte| byte.is_ascii_digit())
-        };
-        let mut args = call.args.iter().enumerate().skip(skipped);
-        let pattern = match has_pattern && !call.args.iter().any(names_pattern) {
-            true => args
-                .find(|(at, arg)| !is_option(arg) && !is_count(*at))
-                .map(|(at, _)| at),
-            false => None,
-        };
-        let all = 0..call.args.len();
         let starts = match call.name {
-            // It reads the names of files from a file.
-            "find" if call.has("-files0-from") => all,
-            "find" => {
-                let is_leading = |arg: &Arg<'_>| {
-                    matches!(arg.text.as_ref(), "-H" | "-L" | "-P") || arg.text.starts_with("-O")
-                };
-                let mut args = call.args.iter().enumerate();
-                let first = args.find(|(_, arg)| !is_leading(arg));
-                let start = first.map_or(0, |(at, _)| at);
-                let behind = &call.args[start..];
-                let end = behind
-                    .iter()
-                    .position(|arg| arg.text.starts_with(['-', '(', '!']));
-                start..end.map_or(all.end, |end| start + end)
-            }
-            _ => all,
+            // With this option it reads the names of files from a file.
+            "find" if !call.has("-files0-from") => search_args::find_starts(call),
+            _ => 0..call.args.len(),
         };
-        Self { pattern, starts }
+        Self {
+            pattern: search_args::pattern(call),
+            starts,
+        }
     }
 
-    /// Returns the texts that the argument `at` may become, if it can name files.
-    pub(super) fn texts(
-        &self,
-        call: &Call<'_, '_, '_>,
-        at: usize,
-        arg: &Arg<'_>,
-    ) -> Option<Vec<String>> {
-        if self.pattern == Some(at) || !self.starts.contains(&at) || is_text_of_git(call, at, arg) {
-            return None;
-        }
-        let texts = match call.name {
-            "printf" => vec![printed(call, at, arg)],
-            _ => possible_paths::of_arg(call.walk.scope, arg),
-        };
-        let prints = matches!(call.name, "echo" | "printf");
-        let split = |text: &String| -> Vec<String> {
-            let is_sentence = text.contains([' ', '\n', '\t']);
-            match is_sentence {
-                // The words may become arguments of another command.
-                true if prints => text.split_whitespace().map(str::to_owned).collect(),
-                true if !text.starts_with(['/', '~']) => Vec::new(),
-                _ => vec![text.clone()],
-            }
-        };
-        Some(texts.iter().flat_map(split).collect())
+    /// Returns whether the argument `at` can name files.
+    pub(super) fn may_be_file(&self, call: &Call<'_, '_, '_>, at: usize, arg: &Arg<'_>) -> bool {
+        self.pattern != Some(at) && self.starts.contains(&at) && !is_text_of_git(call, at, arg)
     }
+}
+
+/// Returns the texts that the argument `at` may become.
+pub(super) fn texts(call: &Call<'_, '_, '_>, at: usize, arg: &Arg<'_>) -> Vec<String> {
+    match call.name {
+        "printf" => vec![printed(call, at, arg)],
+        _ => possible_paths::of_arg(call.context.scope, arg),
+    }
+}
+
+/// Returns what may be a path in a text: all of it, or each word of a printed sentence. The words
+/// may become arguments of another command.
+pub(super) fn words<'t>(call: &Call<'_, '_, '_>, text: &'t str) -> impl Iterator<Item = &'t str> {
+    let is_sentence = text.contains([' ', '\n', '\t']);
+    let is_printed = is_sentence && matches!(call.name, "echo" | "printf");
+    let is_path = !is_sentence || text.starts_with(['/', '~']);
+    let printed = if is_printed { text } else { "" };
+    let whole = (is_path && !is_printed).then_some(text);
+    printed.split_whitespace().chain(whole)
 }
 
 /// Returns what `printf` makes of the argument `at`: with `%s` filled in, if it is a format.
 fn printed(call: &Call<'_, '_, '_>, at: usize, arg: &Arg<'_>) -> String {
     let text_of = |arg: &Arg<'_>| {
-        let texts = possible_paths::of_arg(call.walk.scope, arg);
+        let texts = possible_paths::of_arg(call.context.scope, arg);
         texts.into_iter().next().unwrap_or_default()
     };
     let format = text_of(arg);
@@ -189,11 +146,13 @@ fn is_text_of_git(call: &Call<'_, '_, '_>, at: usize, arg: &Arg<'_>) -> bool {
         .checked_sub(1)
         .map_or("", |at| call.args[at].text.as_ref());
     let text = arg.text.as_ref();
-    let attaches = |option: &str| match option.starts_with("--") {
-        true => text
-            .strip_prefix(option)
-            .is_some_and(|rest| rest.starts_with('=')),
-        false => text.starts_with(option),
+    let attaches = |option: &str| {
+        if option.starts_with("--") {
+            text.strip_prefix(option)
+                .is_some_and(|rest| rest.starts_with('='))
+        } else {
+            text.starts_with(option)
+        }
     };
     GIT_TEXT.contains(&before) || GIT_TEXT.iter().any(|option| attaches(option))
 }
@@ -203,18 +162,23 @@ fn is_text_of_git(call: &Call<'_, '_, '_>, at: usize, arg: &Arg<'_>) -> bool {
 pub(super) fn paths_in(text: &str) -> impl Iterator<Item = &str> {
     let is_option = text.starts_with('-') && !text.starts_with("--");
     let starts = text.char_indices().filter(move |(at, c)| {
-        let is_start = matches!(*c, '/' | '~' | '\u{4}' | '\u{5}' | EXPANSION)
-            || text[*at..].starts_with("../");
+        let is_start = match *c {
+            '/' | '~' | '\u{4}' | '\u{5}' | EXPANSION => true,
+            '.' => text[*at..].starts_with("../"),
+            _ => false,
+        };
+        if !is_start {
+            return false;
+        }
         let before = text[..*at].chars().next_back();
-        is_start
-            && match before {
-                Some(':') if text[*at..].starts_with("//") => {
-                    text[..*at].to_ascii_lowercase().ends_with("file:")
-                }
-                Some('=' | '@' | ':' | ',' | ';' | '<' | '(' | '"' | '\'') => true,
-                Some(letter) => is_option && *at > 1 && letter.is_alphanumeric(),
-                None => false,
+        match before {
+            Some(':') if text[*at..].starts_with("//") => {
+                text[..*at].to_ascii_lowercase().ends_with("file:")
             }
+            Some('=' | '@' | ':' | ',' | ';' | '<' | '(' | '"' | '\'') => true,
+            Some(letter) => is_option && *at > 1 && letter.is_alphanumeric(),
+            None => false,
+        }
     });
     let ends = |path: &str| path.find([';', ',', '"', '\'', ')']);
     let whole = move |(at, _): (usize, char)| {
@@ -230,8 +194,14 @@ pub(super) fn reads_files(call: &Call<'_, '_, '_>) -> bool {
     match call.name {
         "cd" | "type" | "which" => false,
         "find" | "fd" | "fdfind" if runs_reader(call) => true,
-        name => !NAMES_ONLY.contains(&name) || reads_names_from_file(call) || passes_names_on(call),
+        name => reads(name) || reads_names_from_file(call) || passes_names_on(call),
     }
+}
+
+/// Returns whether the command `name` may read the files that it is given.
+fn reads(name: &str) -> bool {
+    let file_use = FileUse::of_command(name);
+    !matches!(file_use, FileUse::PrintsNames | FileUse::Inspects)
 }
 
 /// Returns whether a command reads everything below the directories that it is given.
@@ -247,7 +217,7 @@ pub(super) fn reads_directories(call: &Call<'_, '_, '_>) -> bool {
     };
     match call.name {
         "rg" | "tar" | "zip" | "rsync" | "scp" | "7z" | "ag" | "ack" | "ugrep" => true,
-        "grep" | "egrep" | "fgrep" => has(&['r', 'R', 'd'], &["r", "dereference-r", "directories"]),
+        "grep" | "egrep" | "fgrep" => search_args::is_recursive_grep(call),
         "cp" => has(&['r', 'R', 'a'], &["r", "a"]),
         "diff" => has(&['r'], &["r"]),
         "git" => {
@@ -263,15 +233,8 @@ pub(super) fn reads_directories(call: &Call<'_, '_, '_>) -> bool {
 
 /// Returns whether find runs a command that reads the files.
 fn runs_reader(call: &Call<'_, '_, '_>) -> bool {
-    let is_exec = |arg: &Arg<'_>| {
-        matches!(
-            arg.text.as_ref(),
-            "-exec" | "-execdir" | "-x" | "-X" | "--exec" | "--exec-batch"
-        )
-    };
-    let started = call.args.windows(2).filter(|pair| is_exec(&pair[0]));
-    let mut names = started.map(|pair| pair[1].text.as_ref());
-    names.any(|name| !NAMES_ONLY.contains(&name) && !matches!(name, "test" | "["))
+    let mut names = search_args::started(call);
+    names.any(|name| reads(name) && !matches!(name, "test" | "["))
 }
 
 /// Returns whether a command prints names that it reads from a file.
@@ -283,7 +246,7 @@ fn reads_names_from_file(call: &Call<'_, '_, '_>) -> bool {
 }
 
 fn passes_names_on(call: &Call<'_, '_, '_>) -> bool {
-    passes_names(call.walk.scope)
+    passes_names(call.context.scope)
 }
 
 /// Returns whether a script passes names that one command prints on to another.

@@ -191,8 +191,9 @@ fn any_text(texts: Vec<String>) -> Vec<String> {
 
 /// Returns `ends`, or `texts` with any end when there are too many.
 fn capped(ends: Vec<String>, texts: Vec<String>) -> Vec<String> {
-    match ends.len() <= MOST {
-        true => ends,
-        false => any_text(texts),
+    if ends.len() <= MOST {
+        ends
+    } else {
+        any_text(texts)
     }
 }

@@ -1,14 +1,14 @@
 //! Paths in the text of a program, such as the argument of `node -e`.
 
-use super::located::Touch;
+use super::match_place;
+use super::place_match::PlaceMatch;
 use super::possible_paths::{self, HOME};
-use super::touch;
 use crate::check::arg::Arg;
+use crate::check::context::Context;
 use crate::check::directories::Directories;
 use crate::check::path_pattern::BOUNDARIES;
 use crate::check::pipes;
 use crate::check::scope::{Fact, Scope};
-use crate::check::walk::Walk;
 use crate::syntax::Part;
 
 /// Ways in which programs look up the home of the user.
@@ -24,7 +24,7 @@ pub(super) fn may_be_program(arg: &Arg<'_>) -> bool {
 ///
 /// A program can build a path in ways that its text does not show. This finds plain paths.
 pub(super) fn place_in(
-    walk: &Walk<'_, '_>,
+    context: &Context<'_, '_>,
     here: &Directories<'_>,
     parts: &[Part<'_>],
 ) -> Option<&'static str> {
@@ -33,11 +33,11 @@ pub(super) fn place_in(
     {
         return None;
     }
-    let texts = possible_paths::of_parts(walk.scope, parts);
+    let texts = possible_paths::of_parts(context.scope, parts);
     texts
         .iter()
         .filter(|text| may_name_place(text))
-        .find_map(|text| place_in_text(walk, here, text))
+        .find_map(|text| place_in_text(context, here, text))
 }
 
 /// Returns whether a script pipes text into an interpreter.
@@ -54,7 +54,11 @@ pub(super) fn may_name_place(text: &str) -> bool {
         .any(|sign| text.contains(sign))
 }
 
-fn place_in_text(walk: &Walk<'_, '_>, here: &Directories<'_>, text: &str) -> Option<&'static str> {
+fn place_in_text(
+    context: &Context<'_, '_>,
+    here: &Directories<'_>,
+    text: &str,
+) -> Option<&'static str> {
     let looks_up_home = HOME_LOOKUPS.iter().any(|lookup| text.contains(lookup));
     let is_end = |c: char| BOUNDARIES.contains(&c) || matches!(c, '[' | ']' | '{' | '}' | '+');
     for token in text.split(is_end) {
@@ -65,14 +69,16 @@ fn place_in_text(walk: &Walk<'_, '_>, here: &Directories<'_>, text: &str) -> Opt
             continue;
         }
         let in_home = format!("{HOME}/{}", token.trim_start_matches('/'));
-        let found = match is_whole {
-            true => touch(walk, here, token),
-            false => None,
+        let found = if is_whole {
+            match_place(context, here, token)
+        } else {
+            None
         };
         let found = match found {
-            Some(Touch::Inside(place)) => Some(place),
-            _ if looks_up_home && token.contains('.') => match touch(walk, here, &in_home) {
-                Some(Touch::Inside(place)) => Some(place),
+            Some(PlaceMatch::Inside(place)) => Some(place),
+            _ if looks_up_home && token.contains('.') => match match_place(context, here, &in_home)
+            {
+                Some(PlaceMatch::Inside(place)) => Some(place),
                 _ => None,
             },
             _ => None,

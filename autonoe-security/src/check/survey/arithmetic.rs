@@ -24,9 +24,10 @@ pub(crate) fn assigned_in<'t>(arithmetic: &'t Arithmetic<'_>) -> Vec<(&'t str, u
         };
         let steps = |token| is_operator(token, |operator| matches!(operator, "++" | "--"));
         let has_subscript = is_operator(tokens.get(at + 1), |operator| operator == "[");
-        let after = match has_subscript {
-            true => behind.get(at + 1).and_then(|end| tokens.get(*end)),
-            false => tokens.get(at + 1),
+        let after = if has_subscript {
+            behind.get(at + 1).and_then(|end| tokens.get(*end))
+        } else {
+            tokens.get(at + 1)
         };
         let before = at.checked_sub(1).and_then(|before| tokens.get(before));
         if is_operator(after, is_assignment) || steps(before) || steps(after) {

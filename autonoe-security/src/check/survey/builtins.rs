@@ -93,9 +93,10 @@ impl<'s> Surveyor<'s> {
             if makes_associative {
                 self.survey.becomes_associative(name.clone(), at);
             }
-            match text.contains('=') {
-                true => self.set(name.clone(), at, value_of(word), Stands::Elsewhere),
-                false => self.survey.variable_mut(name.clone()).is_declared = true,
+            if text.contains('=') {
+                self.set(name.clone(), at, value_of(word), Stands::Elsewhere);
+            } else {
+                self.survey.variable_mut(name.clone()).is_declared = true;
             }
             self.survey.variable_mut(name).is_array |= indexed || associative;
         }

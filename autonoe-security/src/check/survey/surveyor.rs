@@ -100,20 +100,22 @@ impl<'s> Visitor<'s, 's> for Surveyor<'s> {
     }
 
     fn command(&mut self, command: &'s Command<'s>) {
-        let stands = match command.redirects.is_empty() {
-            true => self.stands,
+        let stands = if command.redirects.is_empty() {
+            self.stands
+        } else {
             // With a redirection that fails it is not carried out.
-            false => Stands::Elsewhere,
+            Stands::Elsewhere
         };
         self.standing(stands, |this| visit::command(this, command));
     }
 
     fn simple(&mut self, simple: &'s SimpleCommand<'s>) {
         self.names_of_builtin(simple);
-        let stands = match simple.words.is_empty() {
-            true => self.stands,
+        let stands = if simple.words.is_empty() {
+            self.stands
+        } else {
             // For that command alone, but what it runs sees it.
-            false => Stands::Elsewhere,
+            Stands::Elsewhere
         };
         self.standing(stands, |this| visit::simple(this, simple));
     }
@@ -135,9 +137,10 @@ impl<'s> Visitor<'s, 's> for Surveyor<'s> {
             AssignedValue::Array(elements) => Value::Array(elements),
         };
         // What `+=` and a subscript leave is not what the assignment says.
-        let stands = match !assignment.appends && assignment.subscript.is_none() {
-            true => self.stands,
-            false => Stands::Elsewhere,
+        let stands = if !assignment.appends && assignment.subscript.is_none() {
+            self.stands
+        } else {
+            Stands::Elsewhere
         };
         let name = Cow::Borrowed(assignment.name.as_ref());
         self.set(name.clone(), assignment.span.start(), value, stands);

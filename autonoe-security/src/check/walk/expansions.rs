@@ -1,6 +1,7 @@
 //! Judges the commands in words, and the arithmetic.
 
-use super::{Checked, Walk};
+use super::Checked;
+use crate::check::context::Context;
 use crate::check::directories::Directories;
 use crate::check::survey::assigned_in;
 use crate::check::{assignments, numeric, process_memory};
@@ -9,7 +10,7 @@ use crate::syntax::{
     Word,
 };
 
-impl<'w, 's> Walk<'w, 's> {
+impl<'w, 's> Context<'w, 's> {
     /// Judges the commands in a word, and the arithmetic.
     pub(crate) fn word(&self, word: &'s Word<'s>, here: &Directories<'w>) -> Checked {
         self.parts(&word.parts, here)?;

@@ -3,27 +3,15 @@
 mod expansions;
 mod simple;
 
+use super::context::Context;
 use super::directories::Directories;
-use super::report::Report;
-use super::scope::Scope;
 use super::{assignments, conditions, credentials, pipes, processes};
-use crate::policy::Policy;
+use crate::Denial;
 use crate::syntax::{Command, CommandKind, Connector, Item, Pipeline, Runs, Script};
-use crate::{Denial, ResolveSymlinks};
-
-/// One walk through one script.
-pub(crate) struct Walk<'w, 's> {
-    pub(crate) policy: &'w Policy,
-    pub(crate) scope: &'w Scope<'s>,
-    pub(crate) report: &'w Report,
-    pub(crate) links: Option<&'w dyn ResolveSymlinks>,
-    /// How many wrappers stand around this script: `bash -c`, each of them a text of its own.
-    pub(crate) depth: usize,
-}
 
 type Checked = Result<(), Denial>;
 
-impl<'w, 's> Walk<'w, 's> {
+impl<'w, 's> Context<'w, 's> {
     /// Judges what runs one after another. Afterwards, `here` is where the shell may be.
     pub(crate) fn script(&self, script: &'s Script<'s>, here: &mut Directories<'w>) -> Checked {
         for item in &script.items {

@@ -1,8 +1,9 @@
 //! Judges a simple command.
 
-use super::{Checked, Walk};
+use super::Checked;
 use crate::check::arg::{Arg, mention};
 use crate::check::assignments::{self, Setting};
+use crate::check::context::Context;
 use crate::check::directories::Directories;
 use crate::check::resolve::arguments;
 use crate::check::{credentials, judge, process_memory, protected_state, redirects};
@@ -12,7 +13,7 @@ use crate::syntax::{
 };
 use crate::{Denial, Rule};
 
-impl<'w, 's> Walk<'w, 's> {
+impl<'w, 's> Context<'w, 's> {
     pub(super) fn simple(
         &self,
         simple: &'s SimpleCommand<'s>,
@@ -49,7 +50,7 @@ impl<'w, 's> Walk<'w, 's> {
         }
         let arrays = arrays_of(simple);
         let judged = judge::Argv {
-            walk: self,
+            context: self,
             here,
             args: &args,
             arrays: &arrays,
@@ -77,13 +78,13 @@ impl<'w, 's> Walk<'w, 's> {
                     | Part::Brace(_)
             )
         };
-        match first.parts.iter().all(is_text) {
-            true => Ok(()),
+        if first.parts.iter().all(is_text) {
+            Ok(())
+        } else {
             // Commands in it come first in the text.
-            false => {
-                let reason = "the name of the command is not known before it runs";
-                Err(Denial::by(Rule::R5, first.span, reason).instead("write the name literally"))
-            }
+
+            let reason = "the name of the command is not known before it runs";
+            Err(Denial::by(Rule::R5, first.span, reason).instead("write the name literally"))
         }
     }
 
@@ -99,13 +100,17 @@ impl<'w, 's> Walk<'w, 's> {
             return Ok(());
         }
         let is_patch = name == "git" && args.iter().any(protected_state::makes_git_carry_out);
-        if !is_patch && protected_state::is_reader(name) {
+        let known = self.policy.known(name);
+        if !is_patch && known.is_some_and(|known| known.only_reads) {
             return Ok(());
         }
         let project = self.policy.project_dir();
-        let is_mentioned_in = |text: &str| match is_patch {
-            true => protected_state::is_mentioned_in_patch(text, project),
-            false => protected_state::is_mentioned_in(text, project),
+        let is_mentioned_in = |text: &str| {
+            if is_patch {
+                protected_state::is_mentioned_in_patch(text, project)
+            } else {
+                protected_state::is_mentioned_in(text, project)
+            }
         };
         for redirect in redirects {
             let parts = match &redirect.target {

@@ -43,9 +43,10 @@ impl<'a> Parser<'a> {
         while at < self.text.len() {
             let (line, continued) = self.line(at, announced.quoted);
             let behind = (at + line.len() + 1).min(self.text.len());
-            let stripped = match announced.strips_tabs {
-                true => line.trim_start_matches('\t'),
-                false => line,
+            let stripped = if announced.strips_tabs {
+                line.trim_start_matches('\t')
+            } else {
+                line
             };
             if continued {
                 // Bash compares the line after it has joined it.

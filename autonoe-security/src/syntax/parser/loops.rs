@@ -27,9 +27,10 @@ impl<'a> Parser<'a> {
         let words = self.for_words()?;
         let before = self.text[..self.at].trim_end_matches([' ', '\t']);
         let is_separated = before.ends_with([';', '\n']) && !before.ends_with("\\\n");
-        let body = match is_separated {
-            true => self.for_body(start)?,
-            false => self.do_done("loop", start)?,
+        let body = if is_separated {
+            self.for_body(start)?
+        } else {
+            self.do_done("loop", start)?
         };
         Ok(CommandKind::For(Box::new(For {
             variable: variable.into(),

@@ -1,8 +1,8 @@
 //! Compilers, linkers, `make` and the libraries that build scripts use.
 
+use super::{Group, Reach};
 use crate::Rule;
-use crate::check::assignments::accepts::Accepts::{Options, Output};
-use crate::check::assignments::group::{Group, Reach};
+use crate::check::assignments::accepted_values::AcceptedValues::{Options, Output};
 
 /// Options of C compilers and linkers that neither load plugins nor name other programs or outputs.
 pub(in crate::check::assignments) const COMPILER: &[&str] = &[

@@ -1,10 +1,10 @@
 //! Go and its tools.
 
+use super::{Group, Reach};
 use crate::Rule;
-use crate::check::assignments::accepts::Accepts::{
+use crate::check::assignments::accepted_values::AcceptedValues::{
     AnythingKnown, BuildFolder, Options, Output, ProjectPath, Toolchain, Word,
 };
-use crate::check::assignments::group::{Group, Reach};
 
 /// Flags of the go command that run no other program and write no file.
 const GOFLAGS: &[&str] = &[

@@ -1,8 +1,10 @@
 //! Node.js, Bun, Deno, their package managers and test tools.
 
+use super::{Group, Reach};
 use crate::Rule;
-use crate::check::assignments::accepts::Accepts::{Options, Output, ProjectPath, SearchPath, Word};
-use crate::check::assignments::group::{Group, Reach};
+use crate::check::assignments::accepted_values::AcceptedValues::{
+    Options, Output, ProjectPath, SearchPath, Word,
+};
 
 /// Options of Node.js that load and write nothing.
 pub(in crate::check::assignments) const NODE_OPTIONS: &[&str] = &[

@@ -1,8 +1,10 @@
 //! PHP and its tools.
 
+use super::{Group, Reach};
 use crate::Rule;
-use crate::check::assignments::accepts::Accepts::{Options, Output, ProjectPath, Word};
-use crate::check::assignments::group::{Group, Reach};
+use crate::check::assignments::accepted_values::AcceptedValues::{
+    Options, Output, ProjectPath, Word,
+};
 
 pub(in crate::check::assignments) const GROUPS: &[Group] = &[
     Group {

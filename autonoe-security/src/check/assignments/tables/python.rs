@@ -1,10 +1,10 @@
 //! Python, its package managers and test tools.
 
+use super::{Group, Reach};
 use crate::Rule;
-use crate::check::assignments::accepts::Accepts::{
+use crate::check::assignments::accepted_values::AcceptedValues::{
     AnythingKnown, BuildFolder, Name, Options, Output, ProjectPath, SearchPath, Word,
 };
-use crate::check::assignments::group::{Group, Reach};
 
 /// Options of pytest that load, run and write nothing.
 const PYTEST: &[&str] = &[

@@ -1,10 +1,10 @@
 //! Ruby, its package managers and test tools.
 
+use super::{Group, Reach};
 use crate::Rule;
-use crate::check::assignments::accepts::Accepts::{
+use crate::check::assignments::accepted_values::AcceptedValues::{
     Name, Options, Output, ProjectPath, SearchPath, Word,
 };
-use crate::check::assignments::group::{Group, Reach};
 
 /// Options of rspec that load and write nothing.
 const RSPEC: &[&str] = &[

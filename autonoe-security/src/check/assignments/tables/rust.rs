@@ -1,8 +1,10 @@
 //! Rust and its tools.
 
+use super::{Group, Reach};
 use crate::Rule;
-use crate::check::assignments::accepts::Accepts::{BuildFolder, Name, Options, Output, Toolchain};
-use crate::check::assignments::group::{Group, Reach};
+use crate::check::assignments::accepted_values::AcceptedValues::{
+    BuildFolder, Name, Options, Output, Toolchain,
+};
 
 /// Options of rustc that neither choose a linker nor write or load files.
 const RUSTFLAGS: &[&str] = &[

@@ -1,10 +1,10 @@
 //! The shell, libraries that every program loads, and the commands of every project.
 
+use super::{Group, Reach};
 use crate::Rule;
-use crate::check::assignments::accepts::Accepts::{
+use crate::check::assignments::accepted_values::AcceptedValues::{
     Anything, AnythingKnown, Locale, Name, NoProgram, Number, Options, Output, TimeZone, Word,
 };
-use crate::check::assignments::group::{Group, Reach};
 
 pub(in crate::check::assignments) const GROUPS: &[Group] = &[
     Group {

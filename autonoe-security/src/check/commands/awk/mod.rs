@@ -1,9 +1,11 @@
 //! `awk`: computing and printing.
 
+mod cursor;
 mod program;
+mod reader;
 
-use self::program::Problem;
-use super::listed::{self, Listed};
+use self::cursor::Problem;
+use super::option_allow_list::OptionAllowList;
 use super::program_text::{check_read, program_texts};
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
@@ -11,7 +13,7 @@ use crate::check::options::{self, Seen, Table, Takes};
 use crate::{Denial, Rule};
 
 /// Options that gawk, mawk, busybox and the awk of BSD agree on, or of which others know nothing.
-const AWK: Listed = Listed {
+const AWK: OptionAllowList = OptionAllowList {
     flags: "bhPrSV",
     table: Table {
         short_values: "FvefiElW",
@@ -82,7 +84,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     call.check_patterns()?;
     let literally = |denial: Denial| denial.instead(AWK.instead);
     let (seen, operands) = options::read_leading(call, &AWK.table).map_err(literally)?;
-    listed::check(call, &AWK, &seen)?;
+    AWK.check(call, &seen)?;
     let mut is_given = false;
     for seen in &seen {
         let Seen::Option { name, value, arg } = seen else {
@@ -141,11 +143,12 @@ fn check_file(call: &Call<'_, '_, '_>, file: &Arg<'_>) -> Checked {
     let may_continue = !file.is_static() && "/inet".starts_with(text);
     // A variable is a file of the project for all that is known; the input of xargs is not.
     let is_variable = text.is_empty() && !file.parts.is_empty();
-    match text.starts_with("/inet") || (may_continue && !is_variable) {
-        true => Err(call
+    if text.starts_with("/inet") || (may_continue && !is_variable) {
+        Err(call
             .deny(Rule::R81, "awk opens a network connection for /inet")
-            .instead("name the files: awk '{print $1}' FILE")),
-        false => Ok(()),
+            .instead("name the files: awk '{print $1}' FILE"))
+    } else {
+        Ok(())
     }
 }
 

@@ -29,16 +29,15 @@ pub(super) fn may_be(
         depth: DEEPEST,
     };
     let start = Reached::start(name);
-    let end = match path.is_static() || path.parts.is_empty() {
-        true => {
-            let known = start.written(&path.text, &path.globs);
-            if path.is_static() {
-                known
-            } else {
-                known.unknown()
-            }
+    let end = if path.is_static() || path.parts.is_empty() {
+        let known = start.written(&path.text, &path.globs);
+        if path.is_static() {
+            known
+        } else {
+            known.unknown()
         }
-        false => follower.parts(&path.parts, start),
+    } else {
+        follower.parts(&path.parts, start)
     };
     follower.left == 0 || end.is_name() || (anywhere && end.is_above())
 }

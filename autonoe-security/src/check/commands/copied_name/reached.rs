@@ -67,9 +67,10 @@ impl Reached {
             if now.is_something_else() && !matches!(c, '/' | '\\') {
                 continue;
             }
-            now = match globs.contains(&at) {
-                true => now.glob(c),
-                false => now.letter(c),
+            now = if globs.contains(&at) {
+                now.glob(c)
+            } else {
+                now.letter(c)
             };
         }
         now
@@ -84,9 +85,10 @@ impl Reached {
                 ..Self::start(self.name)
             };
         }
-        let from = match self.is_unknown {
-            true => u16::MAX,
-            false => self.beginnings,
+        let from = if self.is_unknown {
+            u16::MAX
+        } else {
+            self.beginnings
         };
         let letter = letter.to_ascii_lowercase();
         let mut beginnings = 0;

@@ -40,10 +40,14 @@ pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
 /// Tells whether `refspec` begins with `+`, or may do so.
 fn may_force(git: &Git<'_, '_, '_, '_>, refspec: &Arg<'_>) -> bool {
     let is_one_word = !may_split(git.call, refspec) || refspec.is_static();
-    !beginnings::all(git.call.walk.scope, refspec, &|beginning| match beginning {
-        Beginning::Whole(text) => !text.starts_with('+') && (is_one_word || !has_blanks(text)),
-        Beginning::Text(text) => is_one_word && !text.starts_with('+'),
-        Beginning::Number | Beginning::Place => true,
-        Beginning::Printed { words, .. } => prints_name(&words),
-    })
+    !beginnings::all(
+        git.call.context.scope,
+        refspec,
+        &|beginning| match beginning {
+            Beginning::Whole(text) => !text.starts_with('+') && (is_one_word || !has_blanks(text)),
+            Beginning::Text(text) => is_one_word && !text.starts_with('+'),
+            Beginning::Number | Beginning::Place => true,
+            Beginning::Printed { words, .. } => prints_name(&words),
+        },
+    )
 }

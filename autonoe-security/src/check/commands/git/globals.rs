@@ -74,11 +74,12 @@ fn check_setting(call: &Call<'_, '_, '_>, setting: &Arg<'_>) -> Result<(), Denia
         || (is_whole
             && config::is_harmless_key(key)
             && !(config::names_branch(key) && may_be_option(setting, key)));
-    match is_fine {
-        true => Ok(()),
-        false => Err(call
+    if is_fine {
+        Ok(())
+    } else {
+        Err(call
             .deny(Rule::R40, format!("git -c {key} is not allowed"))
-            .instead("run git without -c")),
+            .instead("run git without -c"))
     }
 }
 

@@ -31,7 +31,7 @@ pub(super) const SETTINGS: &str = "GIT_CONFIG_COUNT";
 
 pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     let is_removed = call.handed.iter().any(|name| name == SETTINGS);
-    if is_removed || call.walk.scope.inherits(SETTINGS) {
+    if is_removed || call.context.scope.inherits(SETTINGS) {
         return Err(call
             .deny(Rule::R85, "env -i takes settings away that protect git")
             .instead("take single variables away: env -u NAME git .."));

@@ -59,5 +59,5 @@ fn writes_to(git: &Git<'_, '_, '_, '_>, target: &Arg<'_>) -> Checked {
         "format-patch" => Root::Accepted,
         _ => Root::Refused,
     };
-    write_target::check(git.call.walk, git.here, target, root)
+    write_target::check(git.call.context, git.here, target, root)
 }

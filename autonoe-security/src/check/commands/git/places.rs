@@ -29,9 +29,10 @@ fn named_after(url: &Arg<'_>) -> Checked {
     let text = url.text.trim_end_matches('/');
     let name = text.rsplit(['/', ':']).next().unwrap_or(text);
     let name = name.strip_suffix(".git").unwrap_or(name);
-    match path::names_state_folder(name) {
-        true => Err(escapes(url, Rule::R43)),
-        false => Ok(()),
+    if path::names_state_folder(name) {
+        Err(escapes(url, Rule::R43))
+    } else {
+        Ok(())
     }
 }
 
@@ -51,7 +52,7 @@ fn is_inside(git: &Git<'_, '_, '_, '_>, target: &Arg<'_>) -> Checked {
         if !is_in_reach || is_protected(place) {
             return Err(escapes(target, Rule::R43));
         }
-        symlinks::check(git.call.walk, place, target.span)?;
+        symlinks::check(git.call.context, place, target.span)?;
     }
     Ok(())
 }

@@ -80,14 +80,15 @@ fn excludes(git: &Git<'_, '_, '_, '_>, flag: &Flag<'_, '_>) -> bool {
 /// Checks that a stash takes no ignored files, such as the state.
 fn stash(git: &Git<'_, '_, '_, '_>) -> Checked {
     let pushes = matches!(git.read.word(), None | Some("push" | "save"));
-    match pushes && git.read.may_have(Some('a'), "all") {
-        true => Err(git
+    if pushes && git.read.may_have(Some('a'), "all") {
+        Err(git
             .deny(
                 Rule::R93,
                 "git stash --all would take .autonoe and .harness away",
             )
-            .instead("use git stash -u")),
-        false => Ok(()),
+            .instead("use git stash -u"))
+    } else {
+        Ok(())
     }
 }
 
@@ -105,16 +106,17 @@ fn clean(git: &Git<'_, '_, '_, '_>) -> Checked {
             flag.is_sure && excludes(git, flag) && name == Some(folder)
         })
     };
-    match !has('X') && STATE.iter().all(|folder| is_kept(folder)) {
-        true => Ok(()),
-        false => Err(git
+    if !has('X') && STATE.iter().all(|folder| is_kept(folder)) {
+        Ok(())
+    } else {
+        Err(git
             .deny(
                 Rule::R93,
                 "git clean would delete the ignored .autonoe and .harness",
             )
             .instead(
                 "use git clean -fdx -e .autonoe -e .harness, or name the directories to clean",
-            )),
+            ))
     }
 }
 
@@ -123,14 +125,15 @@ fn clean(git: &Git<'_, '_, '_, '_>) -> Checked {
 fn add_ignored(git: &Git<'_, '_, '_, '_>) -> Checked {
     let has_operands = !git.read.operands.is_empty();
     let adds = has_operands || git.read.may_have(Some('A'), "all");
-    match adds && covers_root(git) {
-        true => Err(git
+    if adds && covers_root(git) {
+        Err(git
             .deny(
                 Rule::R93,
                 "git add --force would add the ignored .autonoe and .harness",
             )
-            .instead("name the files to add")),
-        false => Ok(()),
+            .instead("name the files to add"))
+    } else {
+        Ok(())
     }
 }
 
@@ -176,7 +179,7 @@ fn known_values(git: &Git<'_, '_, '_, '_>, option: &str) -> Checked {
 /// Checks that no patch in the text of the script changes the state or makes a symlink.
 fn patch_in_text(git: &Git<'_, '_, '_, '_>) -> Checked {
     let project = git.call.policy().project_dir();
-    match git.call.walk.scope.patch_problem(project) {
+    match git.call.context.scope.patch_problem(project) {
         Some(problem) => Err(git
             .deny(
                 Rule::R93,
@@ -214,7 +217,7 @@ fn index_entry(git: &Git<'_, '_, '_, '_>) -> Checked {
 /// Returns whether an argument is a path with one of `names` in it, or may be.
 fn is_named(git: &Git<'_, '_, '_, '_>, arg: &Arg<'_>, names: &[&str]) -> bool {
     let project = git.call.policy().project_dir();
-    let written = git.call.walk.scope.text().get(arg.span.range());
+    let written = git.call.context.scope.text().get(arg.span.range());
     let is_mentioned = |text: &str| protected_state::is_mentioned_in(text, project);
     (!arg.is_static() && written.is_some_and(is_mentioned))
         || arg.mentions(|text| names_one_of(text, names, project))

@@ -231,9 +231,10 @@ impl<'g, 's> Reader<'_, '_, '_, 'g, 's> {
     }
 
     fn brings_no_option(&self, value: &Arg<'_>) -> Checked {
-        match brings_no_option(self.call, value) {
-            true => Ok(()),
-            false => Err(self.call.deny_dynamic(value).instead("put it into quotes")),
+        if brings_no_option(self.call, value) {
+            Ok(())
+        } else {
+            Err(self.call.deny_dynamic(value).instead("put it into quotes"))
         }
     }
 
@@ -305,9 +306,10 @@ impl<'g, 's> Reader<'_, '_, '_, 'g, 's> {
             }
         }
         // More letters may follow.
-        match arg.is_static() {
-            true => Ok(()),
-            false => Err(self.call.deny_dynamic(arg)),
+        if arg.is_static() {
+            Ok(())
+        } else {
+            Err(self.call.deny_dynamic(arg))
         }
     }
 }

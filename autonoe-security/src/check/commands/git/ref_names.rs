@@ -59,17 +59,19 @@ fn check_flag(git: &Git<'_, '_, '_, '_>, flag: &Flag<'_, '_>) -> Checked {
     if names {
         return name(git, value);
     }
-    match git.name == "fetch" && flag.may_be("refmap") {
-        true => refspec(value, false),
-        false => Ok(()),
+    if git.name == "fetch" && flag.may_be("refmap") {
+        refspec(value, false)
+    } else {
+        Ok(())
     }
 }
 
 /// Checks the name of a branch or a remote.
 fn name(git: &Git<'_, '_, '_, '_>, name: &Arg<'_>) -> Checked {
-    match name.text.starts_with('-') || !git.call.is_option_safe(name) {
-        true => Err(like_option(name)),
-        false => Ok(()),
+    if name.text.starts_with('-') || !git.call.is_option_safe(name) {
+        Err(like_option(name))
+    } else {
+        Ok(())
     }
 }
 
@@ -88,9 +90,10 @@ fn refspec(refspec: &Arg<'_>, is_local: bool) -> Checked {
         return Err(like_option(refspec));
     }
     // In a repository next to this one, what is written may be a branch of this one.
-    match is_local && !refspec.is_static() {
-        true => Err(unknown(refspec)),
-        false => Ok(()),
+    if is_local && !refspec.is_static() {
+        Err(unknown(refspec))
+    } else {
+        Ok(())
     }
 }
 

@@ -1,16 +1,6 @@
 //! How options are spelt, and which one is meant.
 
-use super::tables::Table;
-
-/// Options of a subcommand.
-pub(super) struct Options {
-    /// Short options: `x.` is a flag, `x:` takes a value, written together or as the next
-    /// argument, and `x?` takes one that is written together, if at all.
-    pub(super) letters: &'static str,
-    /// Long options without the dashes: `name` is a flag, `name=` takes a value, also as the next
-    /// argument, and `name?` takes one after `=` only, if at all.
-    pub(super) long: &'static str,
-}
+use super::tables::{Options, Table};
 
 /// Where an option has its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,20 +44,21 @@ pub(super) fn letter(table: Table, letter: char) -> Takes {
 pub(super) fn long(table: Table, written: &str) -> (Option<Long>, Takes) {
     let mut found: Option<(Long, Takes)> = None;
     let mut is_unclear = false;
-    for (name, takes) in table.iter().flat_map(|options| all(options)) {
-        let is_negated = match name == written {
-            true => false,
-            false if name.starts_with(written) => false,
-            false => match written.strip_prefix("no-") {
-                Some(rest) if name.starts_with(rest) => true,
+    // Most options begin with another letter. Only `no-` may stand in front of any.
+    let first = written.bytes().next().filter(|first| *first != b'n');
+    let may_be_meant =
+        |name: &str| first.is_none_or(|first| name.as_bytes().first() == Some(&first));
+    let all = table.iter().flat_map(|options| all(options));
+    for (name, takes) in all.filter(|(name, _)| may_be_meant(name)) {
+        let is_negated = !name.starts_with(written);
+        if is_negated {
+            let rest = written.strip_prefix("no-");
+            if !rest.is_some_and(|rest| name.starts_with(rest)) {
                 // `--no` may be the beginning of any.
-                _ if "no-".starts_with(written) => {
-                    is_unclear = true;
-                    continue;
-                }
-                _ => continue,
-            },
-        };
+                is_unclear |= "no-".starts_with(written);
+                continue;
+            }
+        }
         let meant = Long { name, is_negated };
         let takes = if is_negated { Takes::Nothing } else { takes };
         let is_whole = match written.strip_prefix("no-") {
@@ -91,8 +82,23 @@ pub(super) fn long(table: Table, written: &str) -> (Option<Long>, Takes) {
     }
 }
 
+/// Splits a list of options at its blanks.
+fn entries(long: &'static str) -> impl Iterator<Item = &'static str> {
+    let mut rest = long;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let end = rest.bytes().position(|byte| byte == b' ');
+        let (entry, behind) = rest.split_at(end.unwrap_or(rest.len()));
+        rest = behind.get(1..).unwrap_or_default();
+        Some(entry)
+    })
+    .filter(|entry| !entry.is_empty())
+}
+
 fn all(options: &'static Options) -> impl Iterator<Item = (&'static str, Takes)> {
-    options.long.split_ascii_whitespace().map(|entry| {
+    entries(options.long).map(|entry| {
         if let Some(name) = entry.strip_suffix('=') {
             (name, Takes::Value)
         } else if let Some(name) = entry.strip_suffix('?') {

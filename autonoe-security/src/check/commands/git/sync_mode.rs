@@ -35,13 +35,14 @@ pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
         }
         _ => false,
     };
-    match changes {
-        false => Ok(()),
-        true => Err(git
+    if changes {
+        Err(git
             .deny(
                 Rule::R45,
                 format!("git {} changes the working tree in sync mode", git.name),
             )
-            .instead("look with git log, show, diff or status")),
+            .instead("look with git log, show, diff or status"))
+    } else {
+        Ok(())
     }
 }

@@ -54,19 +54,18 @@ pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
 /// Checks that a URL that is not known as a whole cannot name a transport helper.
 fn has_known_transport(git: &Git<'_, '_, '_, '_>, url: &Arg<'_>) -> Checked {
     let is_one_word = !may_split(git.call, url);
-    let is_known = beginnings::all(git.call.walk.scope, url, &|beginning| match beginning {
+    let is_known = beginnings::all(git.call.context.scope, url, &|beginning| match beginning {
         Beginning::Whole(text) => !names_helper(text) && (is_one_word || !has_blanks(text)),
         Beginning::Text(text) => is_one_word && fixes_transport(text),
         Beginning::Number | Beginning::Place => true,
         Beginning::Printed { words, is_whole } => is_whole && prints_name(&words),
     });
-    match is_known {
-        true => Ok(()),
-        false => {
-            let reason = "the repository is not known before it runs";
-            Err(Denial::by(Rule::R43, url.span, reason)
-                .instead("begin it with https:// or git@, or use the name of a remote"))
-        }
+    if is_known {
+        Ok(())
+    } else {
+        let reason = "the repository is not known before it runs";
+        Err(Denial::by(Rule::R43, url.span, reason)
+            .instead("begin it with https:// or git@, or use the name of a remote"))
     }
 }
 

@@ -11,7 +11,7 @@ use crate::{Denial, Rule};
 
 /// What the value of an option may be.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Accepts {
+enum OptionValue {
     /// The option has no value.
     Nothing,
     /// Any value: it is sent, or it is a number.
@@ -39,81 +39,81 @@ enum Accepts {
 }
 
 /// An option by its letter, if it has one, and its name.
-type Known = (&'static str, &'static str, Accepts);
+type Known = (&'static str, &'static str, OptionValue);
 
 /// The options that are allowed. curl has many more, which are refused: they write files, load
 /// settings, or lead elsewhere.
 const OPTIONS: &[Known] = &[
-    ("", "basic", Accepts::Nothing),
-    ("", "cacert", Accepts::File),
-    ("", "compressed", Accepts::Nothing),
-    ("", "connect-timeout", Accepts::Anything),
-    ("b", "cookie", Accepts::Cookies),
-    ("c", "cookie-jar", Accepts::Output),
-    ("", "create-dirs", Accepts::Nothing),
-    ("d", "data", Accepts::TextOrFile),
-    ("", "data-ascii", Accepts::TextOrFile),
-    ("", "data-binary", Accepts::TextOrFile),
-    ("", "data-raw", Accepts::Anything),
-    ("", "data-urlencode", Accepts::Encoded),
-    ("", "digest", Accepts::Nothing),
-    ("q", "disable", Accepts::Nothing),
-    ("D", "dump-header", Accepts::Output),
-    ("", "expect100-timeout", Accepts::Anything),
-    ("f", "fail", Accepts::Nothing),
-    ("", "fail-early", Accepts::Nothing),
-    ("", "fail-with-body", Accepts::Nothing),
-    ("F", "form", Accepts::Form),
-    ("", "form-string", Accepts::Anything),
-    ("G", "get", Accepts::Nothing),
-    ("g", "globoff", Accepts::Nothing),
-    ("I", "head", Accepts::Nothing),
-    ("H", "header", Accepts::TextOrFile),
-    ("h", "help", Accepts::Nothing),
-    ("0", "http1.0", Accepts::Nothing),
-    ("", "http1.1", Accepts::Nothing),
-    ("", "http2", Accepts::Nothing),
-    ("", "http2-prior-knowledge", Accepts::Nothing),
-    ("i", "include", Accepts::Nothing),
-    ("k", "insecure", Accepts::Nothing),
-    ("4", "ipv4", Accepts::Nothing),
-    ("6", "ipv6", Accepts::Nothing),
-    ("", "json", Accepts::TextOrFile),
-    ("", "limit-rate", Accepts::Anything),
-    ("L", "location", Accepts::Nothing),
-    ("", "max-filesize", Accepts::Anything),
-    ("", "max-redirs", Accepts::Redirections),
-    ("m", "max-time", Accepts::Anything),
-    (":", "next", Accepts::Nothing),
-    ("N", "no-buffer", Accepts::Nothing),
-    ("", "no-progress-meter", Accepts::Nothing),
-    ("", "noproxy", Accepts::Anything),
-    ("", "oauth2-bearer", Accepts::Anything),
-    ("o", "output", Accepts::Output),
-    ("Z", "parallel", Accepts::Nothing),
-    ("", "path-as-is", Accepts::Nothing),
-    ("#", "progress-bar", Accepts::Nothing),
-    ("r", "range", Accepts::Anything),
-    ("e", "referer", Accepts::Anything),
-    ("X", "request", Accepts::Anything),
-    ("", "retry", Accepts::Anything),
-    ("", "retry-all-errors", Accepts::Nothing),
-    ("", "retry-connrefused", Accepts::Nothing),
-    ("", "retry-delay", Accepts::Anything),
-    ("", "retry-max-time", Accepts::Anything),
-    ("S", "show-error", Accepts::Nothing),
-    ("", "show-headers", Accepts::Nothing),
-    ("s", "silent", Accepts::Nothing),
-    ("y", "speed-time", Accepts::Anything),
-    ("Y", "speed-limit", Accepts::Anything),
-    ("", "tcp-nodelay", Accepts::Nothing),
-    ("T", "upload-file", Accepts::Upload),
-    ("", "url", Accepts::Url),
-    ("u", "user", Accepts::Anything),
-    ("A", "user-agent", Accepts::Anything),
-    ("v", "verbose", Accepts::Nothing),
-    ("V", "version", Accepts::Nothing),
-    ("w", "write-out", Accepts::Format),
+    ("", "basic", OptionValue::Nothing),
+    ("", "cacert", OptionValue::File),
+    ("", "compressed", OptionValue::Nothing),
+    ("", "connect-timeout", OptionValue::Anything),
+    ("b", "cookie", OptionValue::Cookies),
+    ("c", "cookie-jar", OptionValue::Output),
+    ("", "create-dirs", OptionValue::Nothing),
+    ("d", "data", OptionValue::TextOrFile),
+    ("", "data-ascii", OptionValue::TextOrFile),
+    ("", "data-binary", OptionValue::TextOrFile),
+    ("", "data-raw", OptionValue::Anything),
+    ("", "data-urlencode", OptionValue::Encoded),
+    ("", "digest", OptionValue::Nothing),
+    ("q", "disable", OptionValue::Nothing),
+    ("D", "dump-header", OptionValue::Output),
+    ("", "expect100-timeout", OptionValue::Anything),
+    ("f", "fail", OptionValue::Nothing),
+    ("", "fail-early", OptionValue::Nothing),
+    ("", "fail-with-body", OptionValue::Nothing),
+    ("F", "form", OptionValue::Form),
+    ("", "form-string", OptionValue::Anything),
+    ("G", "get", OptionValue::Nothing),
+    ("g", "globoff", OptionValue::Nothing),
+    ("I", "head", OptionValue::Nothing),
+    ("H", "header", OptionValue::TextOrFile),
+    ("h", "help", OptionValue::Nothing),
+    ("0", "http1.0", OptionValue::Nothing),
+    ("", "http1.1", OptionValue::Nothing),
+    ("", "http2", OptionValue::Nothing),
+    ("", "http2-prior-knowledge", OptionValue::Nothing),
+    ("i", "include", OptionValue::Nothing),
+    ("k", "insecure", OptionValue::Nothing),
+    ("4", "ipv4", OptionValue::Nothing),
+    ("6", "ipv6", OptionValue::Nothing),
+    ("", "json", OptionValue::TextOrFile),
+    ("", "limit-rate", OptionValue::Anything),
+    ("L", "location", OptionValue::Nothing),
+    ("", "max-filesize", OptionValue::Anything),
+    ("", "max-redirs", OptionValue::Redirections),
+    ("m", "max-time", OptionValue::Anything),
+    (":", "next", OptionValue::Nothing),
+    ("N", "no-buffer", OptionValue::Nothing),
+    ("", "no-progress-meter", OptionValue::Nothing),
+    ("", "noproxy", OptionValue::Anything),
+    ("", "oauth2-bearer", OptionValue::Anything),
+    ("o", "output", OptionValue::Output),
+    ("Z", "parallel", OptionValue::Nothing),
+    ("", "path-as-is", OptionValue::Nothing),
+    ("#", "progress-bar", OptionValue::Nothing),
+    ("r", "range", OptionValue::Anything),
+    ("e", "referer", OptionValue::Anything),
+    ("X", "request", OptionValue::Anything),
+    ("", "retry", OptionValue::Anything),
+    ("", "retry-all-errors", OptionValue::Nothing),
+    ("", "retry-connrefused", OptionValue::Nothing),
+    ("", "retry-delay", OptionValue::Anything),
+    ("", "retry-max-time", OptionValue::Anything),
+    ("S", "show-error", OptionValue::Nothing),
+    ("", "show-headers", OptionValue::Nothing),
+    ("s", "silent", OptionValue::Nothing),
+    ("y", "speed-time", OptionValue::Anything),
+    ("Y", "speed-limit", OptionValue::Anything),
+    ("", "tcp-nodelay", OptionValue::Nothing),
+    ("T", "upload-file", OptionValue::Upload),
+    ("", "url", OptionValue::Url),
+    ("u", "user", OptionValue::Anything),
+    ("A", "user-agent", OptionValue::Anything),
+    ("v", "verbose", OptionValue::Nothing),
+    ("V", "version", OptionValue::Nothing),
+    ("w", "write-out", OptionValue::Format),
 ];
 
 pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
@@ -164,7 +164,7 @@ impl Request {
             if let Some(name) = text.strip_prefix("--") {
                 let known = OPTIONS.iter().find(|(_, long, _)| *long == name);
                 match known.filter(|_| arg.known().is_some()) {
-                    Some((_, _, Accepts::Nothing)) => self.flag(name, arg),
+                    Some((_, _, OptionValue::Nothing)) => self.flag(name, arg),
                     Some((_, _, accepts)) => {
                         self.value(call, *accepts, next(call, arg, args.next())?, arg)?;
                     }
@@ -181,9 +181,10 @@ impl Request {
 
     fn url(&mut self, call: &Call<'_, '_, '_>, url: &Arg<'_>) -> Checked {
         self.is_answered = true;
-        match is_local(call, url) {
-            true => Ok(()),
-            false => Err(elsewhere(call, url.span)),
+        if is_local(call, url) {
+            Ok(())
+        } else {
+            Err(elsewhere(call, url.span))
         }
     }
 
@@ -202,7 +203,7 @@ impl Request {
             let Some((_, name, accepts)) = known else {
                 return Err(refuse(call, &format!("-{letter}"), arg));
             };
-            if *accepts == Accepts::Nothing {
+            if *accepts == OptionValue::Nothing {
                 self.flag(name, arg);
                 continue;
             }
@@ -233,51 +234,52 @@ impl Request {
     fn value(
         &mut self,
         call: &Call<'_, '_, '_>,
-        accepts: Accepts,
+        accepts: OptionValue,
         value: &Arg<'_>,
         option: &Arg<'_>,
     ) -> Checked {
         let text = value.text.as_ref();
         // Static text in front of an expansion decides what the value is.
         let is_fine = match accepts {
-            Accepts::Nothing | Accepts::Anything => true,
-            Accepts::Redirections => {
+            OptionValue::Nothing | OptionValue::Anything => true,
+            OptionValue::Redirections => {
                 self.stops = value.is("0");
                 true
             }
-            Accepts::Url => return self.url(call, value),
-            Accepts::Output if text == "-" && value.is_static() => true,
+            OptionValue::Url => return self.url(call, value),
+            OptionValue::Output if text == "-" && value.is_static() => true,
             // `#1` stands for a part of the URL.
-            Accepts::Output if text.contains('#') => false,
-            Accepts::Output => return call.write_target(value, Root::Refused),
-            Accepts::Format => value
+            OptionValue::Output if text.contains('#') => false,
+            OptionValue::Output => return call.write_target(value, Root::Refused),
+            OptionValue::Format => value
                 .known()
                 .is_some_and(|text| !text.starts_with('@') && !text.contains("%output")),
-            Accepts::File => {
+            OptionValue::File => {
                 value.known().is_some() && !credentials::is_credential_path(call, value)
             }
-            Accepts::Upload => value.known().is_some_and(|file| may_send(call, file)),
-            Accepts::TextOrFile => match text.strip_prefix('@') {
+            OptionValue::Upload => value.known().is_some_and(|file| may_send(call, file)),
+            OptionValue::TextOrFile => match text.strip_prefix('@') {
                 Some(file) => value.is_static() && may_send(call, file),
                 None => !text.is_empty() || value.is_static(),
             },
-            Accepts::Cookies => text.contains('=') || (value.is_static() && may_send(call, text)),
-            Accepts::Encoded => match text.find(['=', '@']) {
+            OptionValue::Cookies => {
+                text.contains('=') || (value.is_static() && may_send(call, text))
+            }
+            OptionValue::Encoded => match text.find(['=', '@']) {
                 Some(at) if text[at..].starts_with('=') => true,
                 Some(at) => value.is_static() && may_send(call, &text[at + 1..]),
                 None => value.is_static(),
             },
-            Accepts::Form => value.is_static() && is_plain_form(call, text),
+            OptionValue::Form => value.is_static() && is_plain_form(call, text),
         };
-        match is_fine {
-            true => Ok(()),
-            false => {
-                let reason = format!("the value of '{}' may name another file", option.text);
-                Err(Denial::by(Rule::R86, value.span, reason).instead(
-                    "write the value literally, or send text with --data-raw; name files of the \
+        if is_fine {
+            Ok(())
+        } else {
+            let reason = format!("the value of '{}' may name another file", option.text);
+            Err(Denial::by(Rule::R86, value.span, reason).instead(
+                "write the value literally, or send text with --data-raw; name files of the \
                      project",
-                ))
-            }
+            ))
         }
     }
 }

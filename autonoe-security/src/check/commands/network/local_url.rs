@@ -93,7 +93,7 @@ fn ends_with_number(call: &Call<'_, '_, '_>, url: &Arg<'_>) -> bool {
     });
     let is_found = parts.by_ref().any(|part| std::ptr::eq(part, first));
     is_found
-        && numeric::is_safe_part(call.walk.scope, first)
+        && numeric::is_safe_part(call.context.scope, first)
         && match parts.next() {
             None => true,
             Some(Part::Literal(next) | Part::Quoted(next)) => next.starts_with(['/', '?', '#']),
@@ -105,7 +105,7 @@ fn ends_with_number(call: &Call<'_, '_, '_>, url: &Arg<'_>) -> bool {
 /// a slash.
 fn continues_with_path(call: &Call<'_, '_, '_>, url: &Arg<'_>) -> bool {
     let first = url.unknown.and_then(|unknown| unknown.part);
-    let words = first.and_then(|part| call.walk.scope.loop_words(part, url.span.start()));
+    let words = first.and_then(|part| call.context.scope.loop_words(part, url.span.start()));
     let is_path = |word: &&Word<'_>| word.static_text().is_some_and(|it| it.starts_with('/'));
     words.is_some_and(|words| words.iter().all(is_path))
 }

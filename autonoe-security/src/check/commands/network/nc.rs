@@ -41,9 +41,10 @@ fn scan(call: &Call<'_, '_, '_>) -> Checked {
             let is_local = host
                 .known()
                 .is_some_and(|host| is_local_host(host) || host == "::1");
-            match is_local && is_port(call, port) {
-                true => Ok(()),
-                false => Err(elsewhere(call, host.span)),
+            if is_local && is_port(call, port) {
+                Ok(())
+            } else {
+                Err(elsewhere(call, host.span))
             }
         }
         _ => Err(call
@@ -58,7 +59,7 @@ fn is_port(call: &Call<'_, '_, '_>, port: &Arg<'_>) -> bool {
         Some(text) => text.split('-').all(is_number) && text.matches('-').count() <= 1,
         None => {
             port.text.is_empty()
-                && matches!(&port.parts[..], [part] if numeric::is_safe_part(call.walk.scope, part))
+                && matches!(&port.parts[..], [part] if numeric::is_safe_part(call.context.scope, part))
         }
     }
 }

@@ -5,7 +5,7 @@ mod script;
 use std::borrow::Cow;
 
 use self::script::Effect;
-use super::listed::{self, Listed};
+use super::option_allow_list::OptionAllowList;
 use super::program_text::{check_read, program_texts};
 use super::writers;
 use crate::check::arg::Arg;
@@ -16,7 +16,7 @@ use crate::policy::Mode;
 use crate::{Denial, Rule};
 
 /// `-l` takes a value in GNU sed and none in BSD sed, so it is missing.
-const SED: Listed = Listed {
+const SED: OptionAllowList = OptionAllowList {
     flags: "nErsuzb",
     table: Table {
         short_values: "ef",
@@ -87,7 +87,7 @@ pub(super) fn only_reads(script: &str) -> bool {
 
 fn read<'c, 's>(call: &Call<'c, '_, 's>) -> Result<Arguments<'c, 's>, Denial> {
     let mut arguments = Arguments::default();
-    for seen in listed::read(call, &SED).map_err(advise_on_values)? {
+    for seen in SED.read(call).map_err(advise_on_values)? {
         match seen {
             Seen::Operand(operand) => arguments.operands.push(operand),
             Seen::Option { name, value, arg } => match (name.as_str(), value) {

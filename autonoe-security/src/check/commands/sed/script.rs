@@ -27,9 +27,10 @@ pub(super) struct Script {
 /// The effects are those of all readings. One reading must understand the script; by the others it
 /// may be invalid, because sed runs no part of an invalid script.
 pub(super) fn parse(text: &str) -> Script {
-    let readings = match text.contains('[') {
-        true => &Reading::ALL[..],
-        false => &Reading::ALL[..1],
+    let readings = if text.contains('[') {
+        &Reading::ALL[..]
+    } else {
+        &Reading::ALL[..1]
     };
     let mut effects = Vec::new();
     let mut is_understood = false;

@@ -44,9 +44,15 @@ pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
     // `./$f` may be `./../../tmp/x`.
     let may_leave = |arg: &&Arg<'_>| {
         let part = arg.unknown.and_then(|unknown| unknown.part);
-        let words = part.and_then(|it| tool.call.walk.scope.loop_words(it, arg.span.start()));
+        let words = part.and_then(|it| tool.call.context.scope.loop_words(it, arg.span.start()));
         let is_set = match part {
-            Some(Part::Parameter(it)) => tool.call.walk.scope.survey().variable(&it.name).is_some(),
+            Some(Part::Parameter(it)) => tool
+                .call
+                .context
+                .scope
+                .survey()
+                .variable(&it.name)
+                .is_some(),
             _ => false,
         };
         is_set

@@ -5,7 +5,7 @@ use crate::check::arg::Arg;
 use crate::check::call::Checked;
 use crate::check::commands::tool_options::spelling::{has_one_dash, plain, shortens};
 use crate::check::commands::tool_options::targets::{is_key_of_target, is_target};
-use crate::check::commands::tool_options::{Tool, own_args};
+use crate::check::commands::tool_options::{Tool, option_name, own_args};
 use crate::check::write_target;
 
 /// What the names of such options have in them, whichever tool has them.
@@ -94,15 +94,20 @@ fn loaded<'s>(
     next: Option<&Arg<'s>>,
 ) -> Option<Arg<'s>> {
     let text = arg.text.as_ref();
-    let name = text.split('=').next().unwrap_or(text);
-    if !text.starts_with('-') || is_target(tool.name, name) {
+    if !text.starts_with('-') {
+        return None;
+    }
+    let name = option_name(text);
+    if is_target(tool.name, name) {
         return None;
     }
     if text.starts_with("--") || has_one_dash(tool.name) {
-        return match text.len() > name.len() {
-            _ if !loads(tool.name, name) => None,
-            true => Some(arg.without_first(name.len() + 1)),
-            false => next.cloned(),
+        return if !loads(tool.name, name) {
+            None
+        } else if text.len() > name.len() {
+            Some(arg.without_first(name.len() + 1))
+        } else {
+            next.cloned()
         };
     }
     if text
@@ -112,11 +117,13 @@ fn loaded<'s>(
         return None;
     }
     let is_loading = |letter: char| LETTERS.contains(letter);
-    match text[1..].starts_with(is_loading) {
-        true if text.len() > 2 => Some(arg.without_first(2)),
+    if text[1..].starts_with(is_loading) && text.len() > 2 {
+        Some(arg.without_first(2))
+    } else if text.ends_with(is_loading) {
         // The last letter of a cluster may be one of them.
-        _ if text.ends_with(is_loading) => next.cloned(),
-        _ => None,
+        next.cloned()
+    } else {
+        None
     }
 }
 

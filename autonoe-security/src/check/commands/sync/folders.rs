@@ -31,9 +31,10 @@ pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
             return Err(write_target::escapes(&place, Rule::R64));
         }
     }
-    match runs_files(tool) {
-        true => runs_only_what_is_inside(tool),
-        false => Ok(()),
+    if runs_files(tool) {
+        runs_only_what_is_inside(tool)
+    } else {
+        Ok(())
     }
 }
 

@@ -54,14 +54,14 @@ fn is_question(args: &[Arg<'_>]) -> bool {
     matches!(args, [only] if matches!(only.known(), Some("--version" | "-V" | "--help")))
 }
 
+/// The note, as a pattern may match it.
+const NOTE_FILES: [&str; 2] = [".autonoe-note.md", "./.autonoe-note.md"];
+
 /// Checks that no tool loads the note: it is the one file of the project that an agent writes in
 /// sync mode.
 fn reads_no_note(call: &Call<'_, '_, '_>) -> Checked {
-    let names_note = |text: &str| text.to_ascii_lowercase().contains(path::NOTE);
-    let may_match_note = |arg: &Arg<'_>| {
-        let name = format!("{}.md", path::NOTE);
-        arg.may_match(&name) || arg.may_match(&format!("./{name}"))
-    };
+    let names_note = |text: &str| path::contains_ignore_case(text, path::NOTE);
+    let may_match_note = |arg: &Arg<'_>| NOTE_FILES.iter().any(|name| arg.may_match(name));
     let is_note = |arg: &&Arg<'_>| arg.mentions(names_note) || may_match_note(arg);
     match call.args.iter().find(is_note) {
         Some(arg) => Err(call
@@ -112,9 +112,10 @@ fn tool_verifies(
     dynamic::check(tool)?;
     folders::check(tool)?;
     options_are_harmless(tool)?;
-    match holds(tool) {
-        true => Ok(()),
-        false => Err(not_verification(tool.call)),
+    if holds(tool) {
+        Ok(())
+    } else {
+        Err(not_verification(tool.call))
     }
 }
 

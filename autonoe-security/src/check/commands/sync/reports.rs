@@ -1,48 +1,11 @@
 //! Files that a tool writes because an option names them.
 
 use crate::check::arg::Arg;
+use crate::check::build_output;
 use crate::check::call::Checked;
 use crate::check::commands::tool_options::Tool;
 use crate::check::commands::tool_options::targets::{listings, targets};
 use crate::check::write_target::Root;
-
-/// Folders in which projects keep what is made.
-const FOLDERS: &[&str] = &[
-    ".nox",
-    ".nyc_output",
-    ".tox",
-    "bin",
-    "build",
-    "coverage",
-    "dist",
-    "htmlcov",
-    "out",
-    "output",
-    "playwright-report",
-    "report",
-    "reports",
-    "target",
-    "test-reports",
-    "test-results",
-    "tmp",
-];
-
-/// Endings of files that are made, and that nobody writes by hand.
-const ENDINGS: &[&str] = &[
-    ".cov",
-    ".cpuprofile",
-    ".exe",
-    ".html",
-    ".lcov",
-    ".log",
-    ".out",
-    ".prof",
-    ".sarif",
-    ".test",
-    ".tsbuildinfo",
-    ".xml",
-    "coverage.json",
-];
 
 /// Checks that all that options name lies where it may be written.
 ///
@@ -53,9 +16,10 @@ pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
         // The rules refuse this one.
         let is_refused = tool.name == "eslint" && matches!(*option, "-o" | "--output-file");
         for target in tool.values_of(&[option]).into_iter().flatten() {
-            match is_refused {
-                true => tool.call.write_target(&target, Root::Refused)?,
-                false => written(tool, &target)?,
+            if is_refused {
+                tool.call.write_target(&target, Root::Refused)?;
+            } else {
+                written(tool, &target)?;
             }
         }
     }
@@ -75,7 +39,7 @@ pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
 fn written(tool: &Tool<'_, '_, '_, '_>, target: &Arg<'_>) -> Checked {
     match target.known() {
         Some("-" | "stdout" | "stderr") => Ok(()),
-        Some(path) if is_made(path) => tool.call.product(target),
+        Some(path) if build_output::is_report(path) => tool.call.product(target),
         _ => tool.call.write_target(target, Root::Refused),
     }
 }
@@ -93,13 +57,4 @@ fn prints_into_file<'t, 's>(tool: &Tool<'t, '_, '_, 's>) -> Option<&'t Arg<'s>> 
     };
     let mut operands = tool.args[at + 1..].iter();
     operands.find(|arg| !arg.text.starts_with('-') && !is_kind(arg))
-}
-
-/// Tells whether a path is one of something that is made.
-fn is_made(path: &str) -> bool {
-    let path = path.strip_prefix("./").unwrap_or(path);
-    let folder = path.split('/').next().unwrap_or(path);
-    let is_cache = |name: &str| name.starts_with('.') && name.contains("cache");
-    let is_made_in = FOLDERS.contains(&folder) || path.split('/').any(is_cache);
-    (is_made_in && !path.contains("..")) || ENDINGS.iter().any(|ending| path.ends_with(ending))
 }

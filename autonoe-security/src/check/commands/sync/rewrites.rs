@@ -3,6 +3,7 @@
 use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
+use crate::check::commands::tool_options::option_name;
 use crate::check::commands::tool_options::spelling::flags;
 
 /// Options that rewrite, whichever tool has them.
@@ -52,7 +53,11 @@ pub(super) fn check(call: &Call<'_, '_, '_>, name: &str, args: &[Arg<'_>]) -> Ch
     };
     for arg in args {
         let text = arg.text.as_ref();
-        let option = text.split('=').next().unwrap_or(text);
+        // Ruff takes settings as arguments of their own.
+        if !text.starts_with('-') && name != "ruff" {
+            continue;
+        }
+        let option = option_name(text);
         let mut refused = COMMON.iter().chain(of_tool(name));
         let is_refused =
             refused.any(|it| means(option, it)) || (of_node && is_cluster_with_u(option));

@@ -16,7 +16,7 @@ mod tool;
 use crate::check::call::{Call, Checked};
 
 pub(in crate::check::commands) use self::own_args::own_args;
-pub(in crate::check::commands) use self::tool::Tool;
+pub(in crate::check::commands) use self::tool::{Tool, option_name};
 
 /// Judges the options of a tool in run mode.
 pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {

@@ -5,7 +5,7 @@ use super::own_args::own_args;
 use super::targets::{listings, run_targets, targets, working_folders};
 use crate::Rule;
 use crate::check::arg::Arg;
-use crate::check::assignments;
+use crate::check::build_output;
 use crate::check::call::Checked;
 use crate::check::write_target::{Root, escapes};
 
@@ -70,7 +70,7 @@ fn cleans_only_what_is_made(tool: &Tool<'_, '_, '_, '_>) -> Checked {
     };
     for folder in tool.values_of(empties).into_iter().flatten() {
         let places = folder.known().and_then(|text| tool.call.here.resolve(text));
-        let is_made = |place: &str| assignments::is_made(tool.call.policy(), place);
+        let is_made = |place: &str| build_output::may_be_emptied(tool.call.policy(), place);
         if !places.is_some_and(|places| places.iter().all(|place| is_made(place))) {
             let reason = format!("'{}' would be emptied", folder.text);
             return Err(crate::Denial::by(Rule::R92, folder.span, reason)

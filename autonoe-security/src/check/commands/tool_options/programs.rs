@@ -1,8 +1,8 @@
 //! Options that name a program, load code from the network, or publish.
 
-use super::Tool;
 use super::own_args::own_args;
 use super::spelling::means;
+use super::{Tool, option_name};
 use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::assignments;
@@ -64,13 +64,16 @@ pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
     let own = own_args(tool.name, tool.args);
     for arg in own {
         let text = arg.text.as_ref();
-        let name = text.split('=').next().unwrap_or(text);
+        if !text.starts_with('-') {
+            continue;
+        }
+        let name = option_name(text);
         let is_setting = tool.name == "pnpm" && name.starts_with("--config.");
         let is_off = tool.name.starts_with("np") && text == "--browser=false";
         let is_refused = refused(tool.name)
             .iter()
             .any(|option| means(tool.name, name, option));
-        if (is_refused || is_setting) && text.starts_with('-') && !is_off {
+        if (is_refused || is_setting) && !is_off {
             return Err(tool.call.deny_flag(Rule::R92, name, arg.span));
         }
     }

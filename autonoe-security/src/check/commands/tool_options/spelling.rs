@@ -5,16 +5,14 @@
 /// Dashes inside and letter case do not count, because many tools do not mind them and the others
 /// would refuse the option. Letters are what they are.
 pub(in crate::check::commands) fn means(tool: &str, written: &str, option: &str) -> bool {
+    // Most options differ in their first letters.
+    let (mut given, mut full) = (letters(written), letters(option));
+    let is_similar = given.next() == full.next() && given.next() == full.next();
+    if !is_similar && tool != "go" {
+        return false;
+    }
     if written == option {
         return true;
-    }
-    // Most options differ in their first letters.
-    let letters = |name: &'_ str| -> [Option<u8>; 2] {
-        let mut bytes = name.bytes().filter(|byte| !matches!(byte, b'-' | b'_'));
-        std::array::from_fn(|_| bytes.next().map(|byte| byte.to_ascii_lowercase()))
-    };
-    if tool != "go" && letters(written) != letters(option) {
-        return false;
     }
     let is_long = written.starts_with("--") || (written.starts_with('-') && has_one_dash(tool));
     let (given, full) = (plain(tool, written), plain(tool, option));
@@ -31,6 +29,14 @@ pub(in crate::check::commands) fn means(tool: &str, written: &str, option: &str)
     };
     let is_beginning = given.len() >= least && full.starts_with(&given);
     is_one_of || (shortens(tool) && is_beginning && !WHOLE.contains(&given.as_str()))
+}
+
+/// Returns the bytes of an option that count, in lower case.
+fn letters(option: &str) -> impl Iterator<Item = u8> {
+    option
+        .bytes()
+        .filter(|byte| !matches!(byte, b'-' | b'_'))
+        .map(|byte| byte.to_ascii_lowercase())
 }
 
 /// Returns the name of an option without what does not count.

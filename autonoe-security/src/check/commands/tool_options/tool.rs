@@ -46,7 +46,7 @@ impl<'t, 's> Tool<'t, '_, '_, 's> {
     pub(in crate::check::commands) fn has_option(&self, names: &[&str]) -> bool {
         self.args.iter().any(|arg| {
             let text = arg.text.as_ref();
-            names.contains(&text.split('=').next().unwrap_or(text))
+            names.contains(&option_name(text))
         })
     }
 
@@ -61,17 +61,24 @@ impl<'t, 's> Tool<'t, '_, '_, 's> {
     /// unless that is an option.
     pub(in crate::check::commands) fn values_of(&self, names: &[&str]) -> Vec<Option<Arg<'s>>> {
         let mut values = Vec::new();
+        let all_have_dashes = names.iter().all(|name| name.starts_with('-'));
         for (at, arg) in self.args.iter().enumerate() {
             let text = arg.text.as_ref();
-            let name = text.split('=').next().unwrap_or(text);
+            // What has no dash has one spelling.
+            let is_option = text.starts_with('-');
+            if !is_option && all_have_dashes {
+                continue;
+            }
+            let name = option_name(text);
             let next = || self.args.get(at + 1).cloned();
             let has_value = text.len() > name.len() || !arg.is_static();
             let is_option_next = || next().is_some_and(|next| next.text.starts_with('-'));
-            // What has no dash has one spelling.
-            let is_option = text.starts_with('-');
-            let is_meant = |option: &str| match is_option {
-                true => means(self.name, name, option),
-                false => name == option,
+            let is_meant = |option: &str| {
+                if is_option {
+                    means(self.name, name, option)
+                } else {
+                    name == option
+                }
             };
             let is_named = |option: &&str| {
                 if let Some(option) = option.strip_suffix('=') {
@@ -83,9 +90,10 @@ impl<'t, 's> Tool<'t, '_, '_, 's> {
                 }
             };
             if names.iter().any(is_named) {
-                values.push(match has_value {
-                    true => Some(arg.without_first(name.len() + 1)),
-                    false => next(),
+                values.push(if has_value {
+                    Some(arg.without_first(name.len() + 1))
+                } else {
+                    next()
                 });
                 continue;
             }
@@ -95,14 +103,21 @@ impl<'t, 's> Tool<'t, '_, '_, 's> {
             let short = names.iter().filter(|option| option.len() == 2);
             let ends = short.filter_map(|option| end_of_letter(self.name, text, &option[1..]));
             for end in ends {
-                values.push(match end < text.len() || !arg.is_static() {
-                    true => Some(arg.without_first(end)),
-                    false => next(),
+                values.push(if end < text.len() || !arg.is_static() {
+                    Some(arg.without_first(end))
+                } else {
+                    next()
                 });
             }
         }
         values
     }
+}
+
+/// Returns the part of an argument in front of `=`.
+pub(in crate::check::commands) fn option_name(text: &str) -> &str {
+    let end = text.bytes().position(|byte| byte == b'=');
+    end.map_or(text, |end| &text[..end])
 }
 
 /// Returns where `letter` ends in `text`, one or more short options of `tool`.

@@ -4,6 +4,7 @@ use super::Words;
 use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
+use crate::check::commands::tool_options::option_name;
 use crate::check::nested;
 
 pub(in crate::check::commands) fn check<'c, 's>(
@@ -18,13 +19,16 @@ pub(in crate::check::commands) fn check<'c, 's>(
     if let Some(toolchain) = toolchain(call, words).filter(|it| it.text.contains('/')) {
         return Err(call.deny_flag(Rule::R53, &toolchain.text, toolchain.span));
     }
+    if !matches!(call.name, "cargo" | "cargo-watch" | "go" | "rustc") {
+        return Ok(());
+    }
     // What follows `--` is for the compiler there.
     let hands_on = matches!(subcommand, Some("rustc" | "rustdoc"));
     let own = call.args.iter().take_while(|arg| hands_on || !arg.is("--"));
     let mut before = "";
     for arg in own {
         let text = arg.text.as_ref();
-        let name = text.split('=').next().unwrap_or(text);
+        let name = option_name(text);
         let is_refused = match call.name {
             "go" => {
                 matches!(

@@ -10,14 +10,13 @@ pub(super) fn check(call: &Call<'_, '_, '_>, words: &Words<'_, '_>) -> Checked {
         return Ok(());
     };
     let changes = |word: &String| changes_machine(call, word, words);
-    match meanings(call.name, word).iter().all(changes) {
-        true => {
-            let reason = format!("'{} {word}' changes the machine", call.name);
-            Err(call
-                .deny(Rule::R52, reason)
-                .instead("change the project only"))
-        }
-        false => Ok(()),
+    if meanings(call.name, word).iter().all(changes) {
+        let reason = format!("'{} {word}' changes the machine", call.name);
+        Err(call
+            .deny(Rule::R52, reason)
+            .instead("change the project only"))
+    } else {
+        Ok(())
     }
 }
 

@@ -54,9 +54,11 @@ impl OptionTable {
             && text[1..]
                 .char_indices()
                 .all(|(at, letter)| is_flag(&format!("-{}", &text[1 + at..][..letter.len_utf8()])));
-        match is_flag(text) || is_cluster || text.starts_with("--no-") {
-            true if !is_switched => Takes::Nothing,
-            _ => Takes::Either,
+        let is_flag = is_flag(text) || is_cluster || text.starts_with("--no-");
+        if is_flag && !is_switched {
+            Takes::Nothing
+        } else {
+            Takes::Either
         }
     }
 
@@ -85,11 +87,12 @@ impl OptionTable {
         if here || next {
             found.push(None);
         }
-        match found.len() > MOST_READINGS {
-            true => Err(call
+        if found.len() > MOST_READINGS {
+            Err(call
                 .deny(Rule::R54, "too many options may or may not take a value")
-                .instead("write them as --option=value")),
-            false => Ok(found),
+                .instead("write them as --option=value"))
+        } else {
+            Ok(found)
         }
     }
 

@@ -38,9 +38,10 @@ pub(in crate::check::commands) fn check(call: &Call<'_, '_, '_>) -> Checked {
 
 fn option(call: &Call<'_, '_, '_>, arg: &Arg<'_>, name: &str, value: Option<&Arg<'_>>) -> Checked {
     let is_npm = matches!(call.name, "npm" | "npx");
-    let (word, is_negated) = match is_npm {
-        true => long_name(name),
-        false => (name.strip_prefix("--").unwrap_or_default(), false),
+    let (word, is_negated) = if is_npm {
+        long_name(name)
+    } else {
+        (name.strip_prefix("--").unwrap_or_default(), false)
     };
     let is_local = |value: &Arg<'_>| value.known().is_some_and(|value| value != "global");
     let is_off = is_negated && !value.is_some_and(|value| value.is("false"));

@@ -78,12 +78,11 @@ pub(super) fn check(call: &Call<'_, '_, '_>, words: &Words<'_, '_>) -> Checked {
             || ((call.name, word) == ("bun", "pm") && matches!(next, Some("publish" | "login")))
             || ((call.name, word) == ("goreleaser", "release") && !call.has("--snapshot"))
     };
-    match meanings(call.name, word).iter().all(|word| publishes(word)) {
-        true => {
-            let reason = format!("'{} {word}' is not allowed", call.name);
-            Err(call.deny(Rule::R51, reason).instead("leave it to the user"))
-        }
-        false => Ok(()),
+    if meanings(call.name, word).iter().all(|word| publishes(word)) {
+        let reason = format!("'{} {word}' is not allowed", call.name);
+        Err(call.deny(Rule::R51, reason).instead("leave it to the user"))
+    } else {
+        Ok(())
     }
 }
 

@@ -5,8 +5,7 @@ use super::option_table::OptionTable;
 use super::own_options::own_options;
 use super::{Words, hard_list, publishing};
 use crate::check::arg::Arg;
-use crate::check::call::{Call, Checked};
-use crate::check::judge::Owner;
+use crate::check::call::{Call, Checked, Owner};
 use crate::check::path;
 use crate::policy::Mode;
 use crate::{Denial, Rule};
@@ -165,9 +164,10 @@ fn refuse(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> Checked {
         flags.starts_with(|letter| short.contains(letter))
     });
     let is_long = name.len() > 4 && long.iter().any(|full| full.starts_with(name));
-    match is_cluster || is_long {
-        true => Err(call.deny_flag(Rule::R53, name, arg.span)),
-        false => Ok(()),
+    if is_cluster || is_long {
+        Err(call.deny_flag(Rule::R53, name, arg.span))
+    } else {
+        Ok(())
     }
 }
 

@@ -38,9 +38,10 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
         [] if takes_text || only_reads => Ok(()),
         [file, ..] if only_reads && (is_ended || is_no_option(call, file)) => Ok(()),
         [file, ..] if extensions::is_opened(call) => {
-            match file.known().is_some_and(|file| is_file(call, file)) {
-                true => Ok(()),
-                false => Err(unseen(call)),
+            if file.known().is_some_and(|file| is_file(call, file)) {
+                Ok(())
+            } else {
+                Err(unseen(call))
             }
         }
         [file, ..] if file.known().is_some_and(|file| file != "-") => {
@@ -55,7 +56,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
 fn is_no_option(call: &Call<'_, '_, '_>, file: &Arg<'_>) -> bool {
     let is_plus = |text: &str| text.is_empty() || text.starts_with('+');
     let part = file.unknown.and_then(|unknown| unknown.part);
-    let words = part.and_then(|part| call.walk.scope.loop_words(part, file.span.start()));
+    let words = part.and_then(|part| call.context.scope.loop_words(part, file.span.start()));
     let is_begun = match words {
         Some(words) if file.text.is_empty() => words.iter().all(|word| match word.parts.first() {
             Some(Part::Literal(text) | Part::Quoted(text)) => !is_plus(text),

@@ -5,33 +5,9 @@ use crate::check::arg::{Arg, Unknown};
 use crate::check::assignments;
 use crate::check::call::{Call, Checked};
 use crate::check::commands::tools::is_one_word;
-use crate::check::options::{self, Seen, Table, Takes};
+use crate::check::options::{self, Seen};
 use crate::syntax::Span;
-
-const XARGS: Table = Table {
-    short_values: "nPLIsdaE",
-    short_maybe: "ile",
-    long: &[
-        ("arg-file", Takes::Value),
-        ("delimiter", Takes::Value),
-        ("eof", Takes::Maybe),
-        ("exit", Takes::Nothing),
-        ("interactive", Takes::Nothing),
-        ("max-args", Takes::Value),
-        ("max-chars", Takes::Value),
-        ("max-lines", Takes::Maybe),
-        ("max-procs", Takes::Value),
-        ("no-run-if-empty", Takes::Nothing),
-        ("null", Takes::Nothing),
-        ("open-tty", Takes::Nothing),
-        ("process-slot-var", Takes::Value),
-        ("replace", Takes::Maybe),
-        ("show-limits", Takes::Nothing),
-        ("verbose", Takes::Nothing),
-    ],
-};
-
-const SHORT_FLAGS: &str = "0prtxo";
+use crate::wrapper_options::XARGS;
 
 /// What the options say about the arguments.
 #[derive(Default)]
@@ -45,7 +21,7 @@ struct Input {
 }
 
 pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
-    let (seen, command) = options::read_leading(call, &XARGS)?;
+    let (seen, command) = options::read_leading(call, &XARGS.options)?;
     let mut input = Input::default();
     for seen in seen {
         if let Seen::Option { name, value, arg } = seen {
@@ -102,15 +78,10 @@ fn option(
         },
         _ => {}
     }
-    let is_listed = match name.strip_prefix("--") {
-        Some(long) => XARGS.long.iter().any(|(known, _)| *known == long),
-        None => [XARGS.short_values, XARGS.short_maybe, SHORT_FLAGS]
-            .iter()
-            .any(|letters| letters.contains(&name[1..])),
-    };
-    match is_listed {
-        true => Ok(()),
-        false => Err(call.deny_flag(Rule::R85, name, arg.span)),
+    if XARGS.has_option(name) {
+        Ok(())
+    } else {
+        Err(call.deny_flag(Rule::R85, name, arg.span))
     }
 }
 

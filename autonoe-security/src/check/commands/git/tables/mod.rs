@@ -5,7 +5,15 @@ mod history;
 mod plumbing;
 mod repositories;
 
-use super::spelling::Options;
+/// Options of a subcommand.
+pub(super) struct Options {
+    /// Short options: `x.` is a flag, `x:` takes a value, written together or as the next
+    /// argument, and `x?` takes one that is written together, if at all.
+    pub(super) letters: &'static str,
+    /// Long options without the dashes: `name` is a flag, `name=` takes a value, also as the next
+    /// argument, and `name?` takes one after `=` only, if at all.
+    pub(super) long: &'static str,
+}
 
 /// The options of a subcommand; those of a family are kept apart.
 pub(super) type Table = &'static [&'static Options];

@@ -1,5 +1,6 @@
 //! Compares a path pattern with the places of credentials.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use super::possible_paths::{CHANGED, HOME, PROJECT};
@@ -9,9 +10,9 @@ use crate::check::path_pattern::{ANY, EXPANSION, STAR, may_match};
 use crate::credential_places::{CREDENTIAL_PLACES, is_name_of_project_files};
 use crate::policy::Policy;
 
-/// How a path touches a place of credentials.
+/// How a path is related to a place of credentials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Touch {
+pub(crate) enum PlaceMatch {
     /// The path is the place, or is inside it.
     Inside(&'static str),
     /// The path is a directory above the place.
@@ -20,16 +21,16 @@ pub(crate) enum Touch {
 
 /// A path pattern without `.` and `..`.
 #[derive(Debug)]
-pub(super) struct Located {
+struct PathPattern<'p> {
     base: Base,
-    components: Vec<Component>,
+    components: Vec<Component<'p>>,
 }
 
 /// A component of a path pattern.
 #[derive(Debug)]
-struct Component {
+struct Component<'p> {
     /// In lower case: some file systems ignore case.
-    name: String,
+    name: Cow<'p, str>,
     /// It has no unknown part.
     is_known: bool,
 }
@@ -72,51 +73,92 @@ fn is_unremarkable(path: &str, policy: &Policy) -> bool {
     let is_first = |name: &str| name.eq_ignore_ascii_case(first);
     let telling = ["", "proc", "run", "var", "etc", "root", "home", "users"];
     let home = policy.home().and_then(|home| home.split('/').nth(1));
-    let is_plain = !path.contains("/.") && path.bytes().all(|byte| matches!(byte, 32..127));
-    is_plain && !telling.into_iter().chain(home).any(is_first)
+    let is_plain = || !path.contains("/.") && path.bytes().all(|byte| matches!(byte, 32..127));
+    !telling.into_iter().chain(home).any(is_first) && is_plain()
 }
 
-/// Finds the absolute paths that `pattern` may mean in the directories `here`.
-pub(super) fn locate(pattern: &str, here: &Directories<'_>, policy: &Policy) -> Vec<Located> {
+/// Finds the place of credentials that the paths which `pattern` may mean in the directories `here`
+/// lead to.
+pub(super) fn find(pattern: &str, here: &Directories<'_>, policy: &Policy) -> Option<PlaceMatch> {
+    if is_unremarkable(pattern, policy) {
+        return None;
+    }
+    if pattern.starts_with('/') {
+        return PathPattern::new(Base::Root, pattern).find_place(policy);
+    }
     let (first, rest) = pattern.split_once('/').unwrap_or((pattern, ""));
     let is_here = matches!(first, "~+" | "~-") || first == PROJECT;
-    if is_unremarkable(pattern, policy) {
-        Vec::new()
-    } else if pattern.starts_with('/') {
-        vec![Located::new(Base::Root, pattern)]
-    } else if is_here {
-        below(&format!("./{rest}"), here, policy)
+    if is_here {
+        find_below(&format!("./{rest}"), here, policy)
     } else if first == HOME || first.starts_with('~') {
-        vec![Located::new(Base::Home, rest)]
+        PathPattern::new(Base::Home, rest).find_place(policy)
     } else if first.contains(CHANGED) || (first.starts_with(EXPANSION) && first.len() == 1) {
-        vec![Located::new(Base::Unknown, rest)]
+        PathPattern::new(Base::Unknown, rest).find_place(policy)
     } else {
-        below(pattern, here, policy)
+        find_below(pattern, here, policy)
     }
 }
 
-fn below(relative: &str, here: &Directories<'_>, policy: &Policy) -> Vec<Located> {
-    match here.resolve(relative) {
-        Some(places) => places
-            .iter()
-            .filter(|place| !is_unremarkable(place, policy))
-            .map(|place| Located::new(Base::Root, place))
-            .collect(),
-        None => vec![Located::new(Base::Unknown, relative)],
+fn find_below(relative: &str, here: &Directories<'_>, policy: &Policy) -> Option<PlaceMatch> {
+    // Most paths stay in the project, and most projects hold no place.
+    let holds_none = !policy.project_holds_credentials();
+    if holds_none && here.is_in_project() && path::stays_below(relative) {
+        return None;
     }
+    let Some(places) = here.resolve(relative) else {
+        return PathPattern::new(Base::Unknown, relative).find_place(policy);
+    };
+    let mut above = None;
+    for place in places
+        .iter()
+        .filter(|place| !is_unremarkable(place, policy))
+    {
+        match PathPattern::new(Base::Root, place).find_place(policy) {
+            Some(PlaceMatch::Above(place)) => above = Some(PlaceMatch::Above(place)),
+            Some(inside) => return Some(inside),
+            None => {}
+        }
+    }
+    above
 }
 
 /// Returns whether a place of credentials may be in `directory`, which is absolute and normal.
 pub(crate) fn may_hold_places(directory: &str, home: Option<&str>) -> bool {
-    let located = Located::new(Base::Root, directory);
-    let in_home = located.in_home(home);
+    let pattern = PathPattern::new(Base::Root, directory);
+    let in_home = pattern.in_home(home);
     let mut places = PLACES.iter();
-    places.any(|place| located.touch_place(place, &in_home, false).is_some())
+    places.any(|place| pattern.match_place(place, &in_home, false).is_some())
 }
 
-impl Located {
-    fn new(mut base: Base, path: &str) -> Self {
-        let mut components: Vec<Component> = Vec::new();
+impl<'p> Component<'p> {
+    fn new(name: &'p str) -> Self {
+        // Most names have neither capitals nor unknown parts.
+        let is_plain = |byte| matches!(byte, b' '..=b'@' | b'['..=b'~');
+        if name.bytes().all(is_plain) {
+            return Self {
+                name: Cow::Borrowed(name),
+                is_known: true,
+            };
+        }
+        Self {
+            name: Cow::Owned(name.to_lowercase()),
+            is_known: !name.contains(char::is_control),
+        }
+    }
+
+    /// Returns whether the component is `name`, in any case.
+    fn is(&self, name: &str) -> bool {
+        if name.is_ascii() {
+            self.name.eq_ignore_ascii_case(name)
+        } else {
+            self.name == name.to_lowercase()
+        }
+    }
+}
+
+impl<'p> PathPattern<'p> {
+    fn new(mut base: Base, path: &'p str) -> Self {
+        let mut components: Vec<Component<'_>> = Vec::new();
         for component in path.split('/') {
             match component {
                 "" | "." => {}
@@ -125,23 +167,30 @@ impl Located {
                         base = Base::Unknown;
                     }
                 }
-                name => components.push(Component {
-                    name: name.to_lowercase(),
-                    is_known: !name.contains(char::is_control),
-                }),
+                name => components.push(Component::new(name)),
             }
         }
         Self { base, components }
     }
 
-    /// Returns how the path touches places of credentials, by the most telling one.
-    pub(super) fn touch(&self, policy: &Policy) -> Option<Touch> {
-        let is_outside = self.base != Base::Root || !self.is_in_reach(policy.project_dir());
+    /// Finds the place that the path leads to. A place that the path is inside of comes first.
+    fn find_place(&self, policy: &Policy) -> Option<PlaceMatch> {
+        let is_outside = self.base != Base::Root
+            || !(self.is_within(policy.project_dir()) || self.is_within("/tmp"));
         let in_home = self.in_home(policy.home());
+        // Each place in a home begins with a dot.
+        let may_be_in_home = match in_home {
+            InHome::AboveHomes | InHome::Below([]) => true,
+            InHome::Below(_) | InHome::Elsewhere => {
+                let mut components = self.components.iter();
+                components.any(|it| !it.is_known || it.name.starts_with('.'))
+            }
+        };
         let mut above = None;
-        for place in PLACES.iter() {
-            match self.touch_place(place, &in_home, is_outside) {
-                Some(Touch::Above(place)) => above = Some(Touch::Above(place)),
+        let places = PLACES.iter();
+        for place in places.filter(|place| may_be_in_home || !place.is_in_home) {
+            match self.match_place(place, &in_home, is_outside) {
+                Some(PlaceMatch::Above(place)) => above = Some(PlaceMatch::Above(place)),
                 Some(inside) => return Some(inside),
                 None => {}
             }
@@ -150,33 +199,39 @@ impl Located {
         above.filter(|_| is_outside)
     }
 
-    fn is_in_reach(&self, project: &str) -> bool {
-        let mut path = String::new();
-        for component in &self.components {
-            path.push('/');
-            path.push_str(&component.name);
-        }
-        path::is_within(&path, &project.to_lowercase()) || path::is_within(&path, "/tmp")
+    /// Returns whether the path is `folder` or lies in it. The root lies in nothing.
+    fn is_within(&self, folder: &str) -> bool {
+        let mut own = self.components.iter();
+        let mut names = folder.split('/').filter(|name| !name.is_empty());
+        !self.components.is_empty() && names.all(|name| own.next().is_some_and(|it| it.is(name)))
     }
 
-    fn touch_place(&self, place: &Place, in_home: &InHome<'_>, is_outside: bool) -> Option<Touch> {
-        let touch = |is_inside| match is_inside {
-            true => Touch::Inside(place.text),
-            false => Touch::Above(place.text),
+    fn match_place(
+        &self,
+        place: &Place,
+        in_home: &InHome<'_, '_>,
+        is_outside: bool,
+    ) -> Option<PlaceMatch> {
+        let found = |is_inside| {
+            if is_inside {
+                PlaceMatch::Inside(place.text)
+            } else {
+                PlaceMatch::Above(place.text)
+            }
         };
         if !place.is_in_home {
-            let is_root = self.base == Base::Root;
-            return compare(&self.components, place)
-                .filter(|_| is_root)
-                .map(touch);
+            if self.base != Base::Root {
+                return None;
+            }
+            return compare(&self.components, place).map(found);
         }
         match in_home {
             InHome::Below(components) => {
                 if let Some(is_inside) = compare(components, place) {
-                    return Some(touch(is_inside));
+                    return Some(found(is_inside));
                 }
             }
-            InHome::AboveHomes => return Some(Touch::Above(place.text)),
+            InHome::AboveHomes => return Some(PlaceMatch::Above(place.text)),
             InHome::Elsewhere => {}
         }
         // Any directory elsewhere may be a home.
@@ -187,43 +242,50 @@ impl Located {
             // A changed value may be anything, so it tells nothing about an unknown directory.
             !components[0].name.contains(CHANGED) && compare(components, place) == Some(true)
         };
-        (is_telling && starts.any(is_inside)).then_some(Touch::Inside(place.text))
+        (is_telling && starts.any(is_inside)).then_some(PlaceMatch::Inside(place.text))
     }
 
     /// Returns where the path is, seen from the homes of users.
-    fn in_home(&self, home: Option<&str>) -> InHome<'_> {
-        let names: Vec<&str> = self.components.iter().map(|it| it.name.as_str()).collect();
+    fn in_home(&self, home: Option<&str>) -> InHome<'_, 'p> {
         match self.base {
             Base::Home => return InHome::Below(&self.components),
             Base::Unknown => return InHome::Elsewhere,
             Base::Root => {}
         }
-        let known = home.unwrap_or_default().to_lowercase();
-        let known: Vec<&str> = known.split('/').filter(|name| !name.is_empty()).collect();
-        let is_same = known.iter().zip(&names).all(|(own, name)| own == name);
-        match names[..] {
-            _ if is_same && !known.is_empty() && names.len() >= known.len() => {
-                InHome::Below(&self.components[known.len()..])
+        let home = home.unwrap_or_default();
+        let known = home.split('/').filter(|name| !name.is_empty());
+        let is_same = known
+            .clone()
+            .zip(&self.components)
+            .all(|(own, it)| it.is(own));
+        let depth = known.count();
+        let is_same = is_same && depth > 0;
+        let name = |at: usize| self.components.get(at).map(|it| it.name.as_ref());
+        match (name(0), name(1)) {
+            _ if is_same && self.components.len() >= depth => {
+                InHome::Below(&self.components[depth..])
             }
-            ["root", ..] => InHome::Below(&self.components[1..]),
-            ["home" | "users", _, ..] | ["var", "root", ..] => InHome::Below(&self.components[2..]),
-            [] | ["home" | "users"] => InHome::AboveHomes,
-            _ if is_same && !known.is_empty() => InHome::AboveHomes,
+            (Some("root"), _) => InHome::Below(&self.components[1..]),
+            (Some("home" | "users"), Some(_)) | (Some("var"), Some("root")) => {
+                InHome::Below(&self.components[2..])
+            }
+            (None, _) | (Some("home" | "users"), None) => InHome::AboveHomes,
+            _ if is_same => InHome::AboveHomes,
             _ => InHome::Elsewhere,
         }
     }
 }
 
 /// Where a path is, seen from the homes of users.
-enum InHome<'p> {
+enum InHome<'l, 'p> {
     /// In a home, with these components below it.
-    Below(&'p [Component]),
+    Below(&'l [Component<'p>]),
     AboveHomes,
     Elsewhere,
 }
 
 /// Compares as far as both go: `Some(true)` for a path inside the place, `Some(false)` for one above.
-fn compare(components: &[Component], place: &Place) -> Option<bool> {
+fn compare(components: &[Component<'_>], place: &Place) -> Option<bool> {
     let mut pairs = place.components.iter().zip(components);
     pairs
         .all(|(own, component)| is_match(own, component))
@@ -231,8 +293,8 @@ fn compare(components: &[Component], place: &Place) -> Option<bool> {
 }
 
 /// Returns whether a component of a path may be the component `own` of a place.
-fn is_match(own: &str, component: &Component) -> bool {
-    let name = component.name.as_str();
+fn is_match(own: &str, component: &Component<'_>) -> bool {
+    let name = component.name.as_ref();
     let is_only = |c: char| name.chars().all(|other| other == c);
     match own {
         "*" => true,
@@ -251,19 +313,25 @@ mod tests {
     use super::*;
     use crate::policy::{PolicyConfig, PolicyScope};
 
-    fn touch(pattern: &str, project: &str, home: Option<&str>) -> &'static str {
+    fn found(pattern: &str, project: &str, home: Option<&str>) -> &'static str {
         let scope = PolicyScope {
             home: home.map(str::to_owned),
             ..PolicyScope::new(project)
         };
         let policy = Policy::new(scope, PolicyConfig::default()).expect("a policy");
         let here = Directories::at(policy.project_dir());
-        let located = locate(pattern, &here, &policy);
-        let mut touches = located.iter().filter_map(|located| located.touch(&policy));
-        match touches.next() {
+        match find(pattern, &here, &policy) {
             None => "none",
-            Some(Touch::Inside(_)) => "inside",
-            Some(Touch::Above(_)) => "above",
+            Some(PlaceMatch::Inside(_)) => "inside",
+            Some(PlaceMatch::Above(_)) => "above",
+        }
+    }
+
+    #[test]
+    fn each_place_in_a_home_begins_with_a_dot() {
+        let in_homes = PLACES.iter().filter(|place| place.is_in_home);
+        for place in in_homes {
+            assert!(place.components[0].starts_with('.'), "{}", place.text);
         }
     }
 
@@ -320,7 +388,7 @@ mod tests {
             (".", "none"),
         ] {
             assert_eq!(
-                touch(pattern, "/srv/project", None),
+                found(pattern, "/srv/project", None),
                 expected,
                 "{pattern:?}"
             );
@@ -340,7 +408,7 @@ mod tests {
             (".npmrc", "/data/me", Some("/data/me"), "inside"),
         ] {
             assert_eq!(
-                touch(pattern, project, home),
+                found(pattern, project, home),
                 expected,
                 "{pattern} in {project}"
             );

@@ -2,13 +2,13 @@
 
 use super::search_path::{components, is_search_folder};
 use crate::check::directories::Directories;
-use crate::check::path;
+use crate::check::{build_output, path};
 use crate::policy::{Mode, Policy};
 use crate::syntax::{Part, static_text};
 
 /// The values that a variable of the tables takes. All of them are static unless said otherwise.
 #[derive(Clone, Copy)]
-pub(super) enum Accepts {
+pub(super) enum AcceptedValues {
     /// No program but `cat`, `true`, `:` or nothing.
     NoProgram,
     /// Any text, dynamic too.
@@ -40,7 +40,7 @@ pub(super) enum Accepts {
     Toolchain,
 }
 
-impl Accepts {
+impl AcceptedValues {
     /// Returns what an agent can do when a value is refused.
     pub(super) fn instead(&self) -> &'static str {
         match self {
@@ -80,7 +80,7 @@ impl Accepts {
             return false;
         };
         let is_in_project = |place: &str| path::is_within(place, policy.project_dir());
-        let is_made = |place: &str| is_made(policy, place);
+        let is_made = |place: &str| build_output::may_be_emptied(policy, place);
         let is_protected = path::is_protected(path::below(&text, policy.project_dir()));
         match self {
             Self::Anything | Self::AnythingKnown => true,
@@ -91,18 +91,18 @@ impl Accepts {
             }
             Self::Options(harmless) => are_options(harmless, &text),
             Self::ProjectPath => {
-                lies(directories, &text, is_in_project) && !text.contains(path::NOTE)
+                directories.every_place(&text, is_in_project) && !text.contains(path::NOTE)
             }
             Self::Output if policy.mode() == Mode::Sync => {
                 let is_fine = |place: &str| is_made(place) || place == "/tmp";
-                lies(directories, &text, is_fine) && !is_protected
+                directories.every_place(&text, is_fine) && !is_protected
             }
             Self::Output => {
                 let is_inside =
                     |place: &str| is_in_project(place) || path::is_within(place, "/tmp");
-                lies(directories, &text, is_inside) && !is_protected
+                directories.every_place(&text, is_inside) && !is_protected
             }
-            Self::BuildFolder => lies(directories, &text, is_made) && !is_protected,
+            Self::BuildFolder => directories.every_place(&text, is_made) && !is_protected,
             Self::Locale => is_plain_locale(&text),
             Self::TimeZone => {
                 !text.starts_with([':', '/']) && !text.split('/').any(|part| part == "..")
@@ -116,24 +116,6 @@ impl Accepts {
 
 fn is_word_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"_-+,:=*@%".contains(&byte)
-}
-
-/// Returns whether nothing but build tools writes to `place`.
-pub(crate) fn is_made(policy: &Policy, place: &str) -> bool {
-    const FOLDERS: &[&str] = &[
-        "bin", "build", "coverage", "dist", "out", "output", "reports", "tmp",
-    ];
-    if path::is_within(place, "/tmp") {
-        return place != "/tmp";
-    }
-    let project = policy.project_dir();
-    if !path::is_within(place, project) {
-        return false;
-    }
-    let below = place[project.len()..].trim_start_matches('/');
-    let folder = below.split('/').next().unwrap_or(below);
-    let is_cache = folder.starts_with('.') && folder.contains("cache");
-    folder.starts_with("target") || FOLDERS.contains(&folder) || is_cache
 }
 
 /// Returns whether every option in `text` is one of `harmless`.
@@ -190,16 +172,6 @@ fn is_plain_locale(locale: &str) -> bool {
             .iter()
             .any(|language| locale.starts_with(language)),
     }
-}
-
-/// Returns whether `holds` for the place of `path` in every possible directory.
-pub(super) fn lies(
-    directories: &Directories<'_>,
-    path: &str,
-    holds: impl Fn(&str) -> bool,
-) -> bool {
-    let places = directories.resolve(path);
-    places.is_some_and(|places| places.iter().all(|place| holds(place)))
 }
 
 #[cfg(test)]
