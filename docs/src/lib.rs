@@ -111,6 +111,8 @@ mod guides {
 }
 
 #[cfg(test)]
+mod examples;
+#[cfg(test)]
 mod features;
 
 #[cfg(test)]
