@@ -1,4 +1,4 @@
-//! A clock on which time passes faster, so that a wait for quota takes no time to demonstrate.
+//! A clock on which time passes faster: a wait of an hour for quota takes less than a second.
 //!
 //! Tests use `VirtualClock` of `autonoe-testkit` instead. Run it with
 //! `cargo run --example custom_clock`.
@@ -43,9 +43,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
         started: Instant::now(),
         began,
     };
-    let tomorrow = began + SignedDuration::from_hours(24);
+    let reset = began + SignedDuration::from_hours(1);
     let agents = ScriptedAgents::new([
-        SessionScript::new("waits").hits_quota(Some(tomorrow)),
+        SessionScript::new("waits").hits_quota(Some(reset)),
         SessionScript::new("plans").ends(),
     ]);
     let texts = [(InstructionName::Initializer, "Plan what SPEC.md asks for.")];
