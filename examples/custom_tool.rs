@@ -1,4 +1,4 @@
-//! A tool of one's own, with a typed input, that tells how far it is.
+//! A typed tool that reports its progress.
 //!
 //! Run it with `cargo run --example custom_tool`.
 #![allow(clippy::print_stdout, reason = "an example prints")]
@@ -6,7 +6,6 @@
 use std::error::Error;
 use std::fs;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use autonoe_core::schemars::JsonSchema;
 use autonoe_core::{
@@ -18,101 +17,66 @@ use autonoe_scripted::{ScriptedAgents, SessionScript};
 use serde::Deserialize;
 use serde_json::json;
 
-/// What the tool is called with; agents see these comments as its schema.
+/// The input of the tool; agents see these comments as its schema.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(crate = "autonoe_core::schemars")]
 struct CountLines {
-    /// File names in the project.
-    files: Vec<String>,
+    /// A file name in the project.
+    file: String,
 }
 
-/// Counts the lines of files.
-struct LineCounter {
-    project: PathBuf,
-}
+/// Counts the lines of files in a directory.
+struct LineCounter(PathBuf);
 
 #[async_trait]
 impl TypedTool for LineCounter {
     type Input = CountLines;
 
     fn describe(&self) -> ToolDescription {
-        ToolDescription::new("count_lines", "Counts the lines of files.").read_only()
+        ToolDescription::new("count_lines", "Counts the lines of a file.").read_only()
     }
 
     async fn run(&self, input: CountLines, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let mut lines = 0;
-        for file in &input.files {
-            let plain = !file.contains(['/', '\\']) && !file.starts_with('.');
-            if !plain {
-                let message = format!("{file:?} is not a file name in the project");
-                return Err(ToolError::new(ToolErrorCode::VALIDATION_ERROR, message));
-            }
-            context.progress(&format!("counting {file}"));
-            let text = fs::read_to_string(self.project.join(file)).map_err(|error| {
-                ToolError::new(ToolErrorCode::NOT_FOUND, format!("{file}: {error}"))
-            })?;
-            lines += text.lines().count();
+        let file = input.file;
+        if file.contains(['/', '\\']) || file.starts_with('.') {
+            let message = format!("{file:?} is not a file name in the project");
+            return Err(ToolError::new(ToolErrorCode::VALIDATION_ERROR, message));
         }
-        let title = format!("Counted {} files", input.files.len());
-        Ok(ToolOutput::json(&json!({"lines": lines})).with_title(title))
+        context.progress(&format!("counting {file}"));
+        let text = fs::read_to_string(self.0.join(&file))
+            .map_err(|error| ToolError::new(ToolErrorCode::NOT_FOUND, error.to_string()))?;
+        Ok(ToolOutput::json(&json!({"lines": text.lines().count()})))
     }
 }
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let project = tempfile::tempdir()?;
-    let spec = project.path().join("SPEC.md");
-    fs::write(spec, "# Shop\n\nA user can log in.\n")?;
-
-    let plan = json!({"deliverables": [
-        {"id": "DL-001", "description": "Login", "acceptanceCriteria": ["a user can log in"]},
-    ]});
-    let agents = ScriptedAgents::new([SessionScript::new("plans")
-        .uses_tool("mcp__autonoe__count_lines", json!({"files": ["SPEC.md"]}))
-        .fails_tool(
-            "mcp__autonoe__count_lines",
-            json!({"files": ["../SPEC.md"]}),
-        )
-        .fails_tool("mcp__autonoe__count_lines", json!({"file": "SPEC.md"}))
-        .uses_tool("mcp__autonoe__create", plan)
-        .ends()]);
+    fs::write(
+        project.path().join("SPEC.md"),
+        "# Shop\n\nA user can log in.\n",
+    )?;
+    let count = "mcp__autonoe__count_lines";
+    let counts = SessionScript::new("counts")
+        .uses_tool(count, json!({"file": "SPEC.md"}))
+        .fails_tool(count, json!({"file": "../SPEC.md"}))
+        .fails_tool(count, json!({"files": "SPEC.md"}));
+    let texts = [(InstructionName::Initializer, "Plan what SPEC.md asks for.")];
     let runner = SessionRunner::builder(project.path())
-        .agents(agents)
+        .agents(ScriptedAgents::new([counts.ends()]))
         .repository(MemoryRepository::new())
-        .instructions(FixedInstructions::new([(
-            InstructionName::Initializer,
-            "Turn SPEC.md into deliverables.",
-        )]))
-        .tool(
-            LineCounter {
-                project: project.path().to_owned(),
-            }
-            .into_tool(),
-        )
-        .observer(show)
-        .pause_between_sessions(Duration::ZERO)
+        .instructions(FixedInstructions::new(texts))
+        .tool(LineCounter(project.path().to_owned()).into_tool())
+        .observer(|event: &RunEvent<'_>| match &event.kind {
+            RunEventKind::ToolProgress { title, .. } => println!("{title} ..."),
+            RunEventKind::Agent {
+                stream: StreamEvent::ToolResponse { output, status, .. },
+            } => println!("{status:?}: {output}"),
+            _ => {}
+        })
         .max_iterations(1)
         .build()?;
-    let report = runner.run(&RunControl::new()).await;
-
-    println!("\n{report}");
+    runner.run(&RunControl::new()).await;
     Ok(())
-}
-
-fn show(event: &RunEvent<'_>) {
-    match &event.kind {
-        RunEventKind::Agent {
-            stream: StreamEvent::ToolInvocation { name, input, .. },
-        } => {
-            println!("{name} {input}");
-        }
-        RunEventKind::ToolProgress { title, .. } => println!("  {title} ..."),
-        RunEventKind::Agent {
-            stream: StreamEvent::ToolResponse { output, status, .. },
-        } => {
-            println!("  {status:?}: {output}");
-        }
-        _ => {}
-    }
 }

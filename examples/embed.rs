@@ -29,6 +29,6 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .instructions(FixedInstructions::new(texts))
         .pause_between_sessions(Duration::ZERO)
         .build()?;
-    println!("{}", runner.run(&RunControl::new()).await);
+    println!("{}", runner.run(&RunControl::new()).await.exit);
     Ok(())
 }

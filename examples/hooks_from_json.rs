@@ -1,4 +1,4 @@
-//! Hooks that a configuration file names: one that is built in, one of our own.
+//! Hooks from a JSON configuration: one that is built in, one of your own.
 //!
 //! Run it with `cargo run --example hooks_from_json`.
 #![allow(clippy::print_stdout, reason = "an example prints")]
@@ -14,7 +14,7 @@ use autonoe_core::{
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// Blocks long shell commands: what nobody can review at a glance should be a script.
+/// Blocks long shell commands: a long one should be a script.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(crate = "autonoe_core::schemars")]
@@ -69,22 +69,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
         ToolCall::new("Bash", json!({"command": "cargo test"})),
         ToolCall::new("Bash", json!({"command": "cargo test; ".repeat(10)})),
     ] {
-        println!(
-            "{} {}\n  {:?}",
-            call.name,
-            call.input,
-            gate.decide(&call).await
-        );
+        let decision = gate.decide(&call).await;
+        println!("{} {}\n  {decision:?}", call.name, call.input);
     }
 
     println!("\nThis program knows these hooks:");
     for spec in registered_specs(SpecPort::Hook) {
         println!("  {}", (spec.example)());
-    }
-
-    let unknown = serde_json::from_str::<Box<dyn HookSpec>>(r#"{"type": "no-such-hook"}"#);
-    if let Err(error) = unknown {
-        println!("\nAnd of another it says:\n  {error}");
     }
     Ok(())
 }

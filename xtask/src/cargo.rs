@@ -33,6 +33,12 @@ impl Cargo {
         &self.root
     }
 
+    /// Returns the directory of the cargo program, unless it is looked for on `PATH`.
+    pub(crate) fn bin_dir(&self) -> Option<PathBuf> {
+        let dir = Path::new(&self.program).parent()?;
+        dir.is_absolute().then(|| dir.to_owned())
+    }
+
     /// Prepares `cargo ARGS` without starting it.
     pub(crate) fn command<I>(&self, args: I) -> Command
     where

@@ -29,6 +29,15 @@ pub(crate) fn install(cargo: &Cargo) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Returns the folder of the newest pinned Claude Code, whose program is `claude`.
+pub(crate) fn claude_code_dir(cargo: &Cargo) -> Result<PathBuf, Failure> {
+    let pins = pins::of(OS, ARCH)?;
+    let newest = pins.iter().rfind(|pin| pin.is_claude_code());
+    newest
+        .map(|pin| clis_dir(cargo).join(pin.folder()))
+        .ok_or_else(|| Failure::new("no Claude Code is pinned"))
+}
+
 /// Returns the folder of all CLIs.
 ///
 /// It is a fixed one, wherever cargo puts what it builds, because tests look for it.

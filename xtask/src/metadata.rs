@@ -1,6 +1,7 @@
 //! Packages of the workspace, read from `cargo metadata`.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use serde_json::Value;
 
@@ -25,14 +26,27 @@ pub(crate) fn ours(cargo: &Cargo) -> Result<Vec<Package>, Failure> {
     read(&cargo.read(["metadata", "--no-deps", "--format-version", "1"])?)
 }
 
+/// Returns the directory of what cargo builds.
+pub(crate) fn target_dir(cargo: &Cargo) -> Result<PathBuf, Failure> {
+    let json = cargo.read(["metadata", "--no-deps", "--format-version", "1"])?;
+    parse(&json)?["target_directory"]
+        .as_str()
+        .map(PathBuf::from)
+        .ok_or_else(|| Failure::new("`cargo metadata` names no target directory"))
+}
+
 /// Reads the packages in the output of `cargo metadata`.
 fn read(json: &str) -> Result<Vec<Package>, Failure> {
-    let metadata: Value = serde_json::from_str(json)
-        .map_err(|source| Failure::new(format!("cannot read `cargo metadata`: {source}")))?;
+    let metadata = parse(json)?;
     let packages = metadata["packages"].as_array();
     packages
         .and_then(|packages| packages.iter().map(read_package).collect())
         .ok_or_else(|| Failure::new("`cargo metadata` describes packages in an unknown way"))
+}
+
+fn parse(json: &str) -> Result<Value, Failure> {
+    serde_json::from_str(json)
+        .map_err(|source| Failure::new(format!("cannot read `cargo metadata`: {source}")))
 }
 
 fn read_package(package: &Value) -> Option<Package> {

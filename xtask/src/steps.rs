@@ -1,5 +1,6 @@
 //! The checks of `cargo xtask test`, in order.
 
+mod consumers;
 mod deny;
 mod dependencies;
 mod examples;
@@ -18,7 +19,7 @@ use crate::tools;
 /// How many of the first steps make up the quick run.
 const QUICK: usize = 4;
 
-const STEPS: [Step; 9] = [
+const STEPS: [Step; 10] = [
     Step {
         name: "format",
         check: |cargo, _| cargo.run(["fmt", "--all", "--check"]),
@@ -46,6 +47,10 @@ const STEPS: [Step; 9] = [
     Step {
         name: "examples",
         check: |cargo, _| examples::check(cargo),
+    },
+    Step {
+        name: "consumers",
+        check: consumers::check,
     },
     Step {
         name: "dependency rules",

@@ -162,6 +162,11 @@ pub(super) fn of(os: &str, arch: &str) -> Result<Vec<Pin>, Failure> {
 }
 
 impl Pin {
+    /// Says whether it is Claude Code.
+    pub(super) fn is_claude_code(&self) -> bool {
+        self.kind == Kind::ClaudeCode
+    }
+
     /// Returns the name of its folder, where tests look for it.
     pub(super) fn folder(&self) -> String {
         let (name, version) = match self.kind {

@@ -45,7 +45,7 @@ pub(super) fn doctests(cargo: &Cargo, results: &mut TestResults) -> Result<(), F
 }
 
 /// Runs a test runner, adds its results, and refuses anything but a clean run.
-fn run(
+pub(super) fn run(
     mut command: Command,
     read: ReadCounts,
     results: &mut TestResults,

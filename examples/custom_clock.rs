@@ -1,0 +1,67 @@
+//! A clock on which time passes faster: a wait of an hour for quota takes less than a second.
+//!
+//! Tests use `VirtualClock` of `autonoe-testkit` instead. Run it with
+//! `cargo run --example custom_clock`.
+#![allow(clippy::print_stdout, reason = "an example prints")]
+
+use std::error::Error;
+use std::time::{Duration, Instant};
+
+use autonoe_core::futures::future::BoxFuture;
+use autonoe_core::jiff::{SignedDuration, Timestamp};
+use autonoe_core::{
+    Clock, FixedInstructions, InstructionName, MemoryRepository, OnQuota, RunControl, RunEvent,
+    RunEventKind, SessionRunner, SystemClock,
+};
+use autonoe_scripted::{ScriptedAgents, SessionScript};
+
+/// A clock that runs ten thousand times as fast as that of the system.
+struct FastClock {
+    started: Instant,
+    began: Timestamp,
+}
+
+const SPEED: u32 = 10_000;
+
+impl Clock for FastClock {
+    fn now(&self) -> Timestamp {
+        let passed = SignedDuration::try_from(self.started.elapsed() * SPEED);
+        let now = passed.map(|passed| self.began.checked_add(passed));
+        now.ok().and_then(Result::ok).unwrap_or(Timestamp::MAX)
+    }
+
+    // Rounded up: after the sleep, at least this time has passed by `now`.
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        SystemClock.sleep(duration / SPEED + Duration::from_millis(1))
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let began = Timestamp::now();
+    let clock = FastClock {
+        started: Instant::now(),
+        began,
+    };
+    let reset = began + SignedDuration::from_hours(1);
+    let agents = ScriptedAgents::new([
+        SessionScript::new("waits").hits_quota(Some(reset)),
+        SessionScript::new("plans").ends(),
+    ]);
+    let texts = [(InstructionName::Initializer, "Plan what SPEC.md asks for.")];
+    let runner = SessionRunner::builder(std::env::current_dir()?)
+        .agents(agents)
+        .repository(MemoryRepository::new())
+        .instructions(FixedInstructions::new(texts))
+        .clock(clock)
+        .on_quota(OnQuota::Wait)
+        .max_iterations(1)
+        .observer(|event: &RunEvent<'_>| {
+            if let RunEventKind::SessionStarted { number, .. } = &event.kind {
+                println!("{}: session {number}", event.at);
+            }
+        })
+        .build()?;
+    println!("{}", runner.run(&RunControl::new()).await);
+    Ok(())
+}
