@@ -58,6 +58,10 @@ pub(super) fn is_innocent(call: &Call<'_, '_, '_>, arg: &Arg<'_>) -> bool {
     if call.name == "printf" && text.contains('%') {
         return false;
     }
+    // The top of the repository, which Git does not leave.
+    if call.name == "git" && text == ":/" {
+        return true;
+    }
     if !text.bytes().any(|byte| byte == b'/') {
         let is_quote = |byte: u8| matches!(byte, b'\'' | b'"' | b'`');
         let is_program = text.bytes().any(is_quote) && may_name_place(text);
