@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use autonoe_core::{
-    FixedInstructions, HookDecision, InstructionName, MemoryRepository, Places, PreToolUseHook,
-    RunControl, SessionKey, SessionRunner, ToolCall, ToolKind, async_trait,
+    FixedInstructions, HookDecision, InstructionName, MemoryRepository, PreToolUseHook,
+    ProjectPaths, RunControl, SessionKey, SessionRunner, ToolCall, ToolKind, async_trait,
 };
 use autonoe_scripted::{ScriptedAgents, SessionScript};
 use serde_json::json;
@@ -43,7 +43,7 @@ impl PreToolUseHook for SmallSteps {
         matches!(call.kind, ToolKind::Write { .. })
     }
 
-    async fn check(&self, call: &ToolCall, _: &Places) -> HookDecision {
+    async fn check(&self, call: &ToolCall, _: &ProjectPaths) -> HookDecision {
         let ToolKind::Write { paths } = &call.kind else {
             return HookDecision::Pass;
         };
@@ -64,9 +64,9 @@ impl PreToolUseHook for SmallSteps {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let hook = SmallSteps::new(2);
-    let places = Places::new(std::env::current_dir()?);
+    let project_paths = ProjectPaths::new(std::env::current_dir()?);
     for file in ["a.rs", "b.rs", "a.rs", "c.rs"] {
-        let decision = hook.check(&write(file), &places).await;
+        let decision = hook.check(&write(file), &project_paths).await;
         println!("{file}: {decision:?}");
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_core::{HookDecision, Places, PreToolUseHook, SessionOutcome, ToolCall};
+use autonoe_core::{HookDecision, PreToolUseHook, ProjectPaths, SessionOutcome, ToolCall};
 use tokio::sync::Notify;
 
 use crate::agent::{Agent, Heard, Talk};
@@ -172,7 +172,7 @@ impl PreToolUseHook for BadHook {
         "bad"
     }
 
-    async fn check(&self, _: &ToolCall, _: &Places) -> HookDecision {
+    async fn check(&self, _: &ToolCall, _: &ProjectPaths) -> HookDecision {
         match self {
             Self::Panics => panic!("a hook that fails"),
             Self::Thinks(asked) => {

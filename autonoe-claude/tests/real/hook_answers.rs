@@ -9,7 +9,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use autonoe_claude::ClaudeAgents;
 use autonoe_core::{
-    AgentClientFactory, HookDecision, Places, PreToolUseHook, ToolCall, ToolContext,
+    AgentClientFactory, HookDecision, PreToolUseHook, ProjectPaths, ToolCall, ToolContext,
     ToolDescription, ToolError, ToolOutput, TypedTool,
 };
 use autonoe_testkit::model_server::anthropic::{Message, Script, Turn};
@@ -54,7 +54,7 @@ impl PreToolUseHook for AsTheFileSays {
         "as-the-file-says"
     }
 
-    async fn check(&self, call: &ToolCall, _: &Places) -> HookDecision {
+    async fn check(&self, call: &ToolCall, _: &ProjectPaths) -> HookDecision {
         let input = call.input.to_string();
         let does = |what: &&(&str, _)| input.contains(what.0);
         match ANSWERS.iter().find(does).expect("one of them").0 {

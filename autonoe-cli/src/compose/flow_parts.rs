@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use autonoe_core::{CredentialPlaces, Places, Project, Sandbox, SandboxSwitch, SystemClock};
+use autonoe_core::{CredentialPlaces, Project, ProjectPaths, Sandbox, SandboxSwitch, SystemClock};
 use autonoe_flow::{
     Check, Completion, Escalation, ExpectedAction, ExternalStateSource, FlowDefinition,
     NotificationMethod, Notifiers, ProcessCommands, SigningKey, SigningKeys, StepsRegistry,
@@ -132,7 +132,7 @@ pub(super) fn sandbox(
     let program = path.and_then(|path| find_program("bwrap", path));
     let mut sandbox = OsSandbox::new(program.unwrap_or_else(|| BUBBLEWRAP.into())).writable(root);
     // What is put into the repository there may be run outside by the next person who uses git.
-    for kept in Places::STATE_FOLDERS.into_iter().chain([".git"]) {
+    for kept in ProjectPaths::STATE_FOLDERS.into_iter().chain([".git"]) {
         let kept = root.join(kept);
         if kept.symlink_metadata().is_ok() {
             sandbox = sandbox.read_only(kept);

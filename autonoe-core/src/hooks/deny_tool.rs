@@ -36,14 +36,14 @@ impl HookSpec for DenyTool {
         if self.reason.trim().is_empty() {
             return Err(SpecError::new("core-deny-tool", "its reason is blank"));
         }
-        if self.rule.needs_home() && context.places.home.is_none() {
+        if self.rule.needs_home() && context.project_paths.home.is_none() {
             let reason = format!("{} needs to know where the home is", self.rule);
             return Err(SpecError::new("core-deny-tool", reason));
         }
         let Self { rule, reason } = self.clone();
-        let places = context.places.clone();
+        let project_paths = context.project_paths.clone();
         Ok(hook_fn(format!("deny {rule}"), move |call, _| {
-            if rule.touches(call, &places) {
+            if rule.touches(call, &project_paths) {
                 HookDecision::block(reason.clone())
             } else {
                 HookDecision::Pass
@@ -62,18 +62,18 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::port::{Places, ToolCall, ToolKind};
+    use crate::port::{ProjectPaths, ToolCall, ToolKind};
 
     async fn blocks(rule: &str, call: &ToolCall) -> bool {
         let spec = DenyTool {
             rule: rule.parse().expect("a rule"),
             reason: "no".into(),
         };
-        let places = Places::new("/srv/project").with_home("/home/user");
+        let project_paths = ProjectPaths::new("/srv/project").with_home("/home/user");
         let hook = spec
-            .build(&SpecContext::new(places.clone()))
+            .build(&SpecContext::new(project_paths.clone()))
             .expect("it builds");
-        hook.check(call, &places).await != HookDecision::Pass
+        hook.check(call, &project_paths).await != HookDecision::Pass
     }
 
     fn shell(command: &str) -> ToolCall {
@@ -177,16 +177,16 @@ mod tests {
             rule: "Read(./secrets/*)".parse().expect("a rule"),
             reason: "no".into(),
         };
-        let places = Places::new(dir.path());
+        let project_paths = ProjectPaths::new(dir.path());
         let hook = spec
-            .build(&SpecContext::new(places.clone()))
+            .build(&SpecContext::new(project_paths.clone()))
             .expect("it builds");
 
         for (path, blocked) in [("s/a", true), ("s", true), (".", true), ("a", false)] {
             let call = ToolCall::new("Read", json!({"file_path": path})).in_dir(dir.path());
 
             assert_eq!(
-                hook.check(&call, &places).await != HookDecision::Pass,
+                hook.check(&call, &project_paths).await != HookDecision::Pass,
                 blocked,
                 "{path}"
             );
@@ -200,7 +200,7 @@ mod tests {
             reason: "private".into(),
         };
 
-        let built = spec.build(&SpecContext::new(Places::new("/srv/project")));
+        let built = spec.build(&SpecContext::new(ProjectPaths::new("/srv/project")));
 
         assert!(built.is_err());
     }

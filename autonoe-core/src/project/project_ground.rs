@@ -206,17 +206,17 @@ impl ProjectGround {
         &self,
         agents: Arc<dyn AgentClientFactory>,
     ) -> Result<SessionRunnerBuilder, ProjectRunError> {
-        let places = self.project.places();
-        let mut builder = SessionRunner::builder(&places.project)
+        let project_paths = self.project.paths();
+        let mut builder = SessionRunner::builder(&project_paths.project)
             .agents(agents)
             .repository(self.repository.clone())
             .ledger_history(self.ledger_history.clone())
             .clock(self.clock.clone())
             .lock(self.lock.descriptor());
-        if let Some(link) = &places.project_link {
+        if let Some(link) = &project_paths.project_link {
             builder = builder.project_link(link);
         }
-        let context = SpecContext::new(places);
+        let context = SpecContext::new(project_paths);
         Ok(self.config.clone().apply(builder, &context)?)
     }
 }

@@ -23,7 +23,7 @@ use crate::domain::{
 use crate::guard::{CredentialPlaces, SymlinksOnDisk, built_in_guards};
 use crate::port::{
     AgentClientFactory, Clock, DeliverableRepository, Gate, Grants, IdSource, InstructionSource,
-    McpServer, OuterSandbox, PermissionRule, Places, PreToolUseHook, RandomIds, RunObserver,
+    McpServer, OuterSandbox, PermissionRule, PreToolUseHook, ProjectPaths, RandomIds, RunObserver,
     Sandbox, SystemClock, ThinkingBudget, Tool, ToolServer, Workspace,
 };
 
@@ -47,7 +47,7 @@ pub struct SessionRunnerBuilder {
     tools: Vec<Arc<dyn Tool>>,
     tool_data: Map<String, Value>,
     tool_server: Option<Arc<dyn ToolServer>>,
-    places: Places,
+    project_paths: ProjectPaths,
     workspace: Option<Arc<dyn Workspace>>,
     credentials: CredentialPlaces,
     limits: RunLimits,
@@ -86,7 +86,7 @@ impl SessionRunnerBuilder {
             tools: Vec::new(),
             tool_data: Map::new(),
             tool_server: None,
-            places: Places::new(project_dir),
+            project_paths: ProjectPaths::new(project_dir),
             workspace: None,
             credentials: CredentialPlaces::default(),
             limits: RunLimits::new(Mode::Run),
@@ -395,7 +395,7 @@ impl SessionRunnerBuilder {
     /// Sets a symlink to the project. Paths through it count as paths of the project.
     #[must_use]
     pub fn project_link(mut self, link: impl Into<PathBuf>) -> Self {
-        self.places.project_link = Some(link.into());
+        self.project_paths.project_link = Some(link.into());
         self
     }
 
@@ -410,14 +410,14 @@ impl SessionRunnerBuilder {
     /// Sets the user's home, which rules with `~` and the places of credentials refer to.
     #[must_use]
     pub fn home(mut self, home: impl Into<PathBuf>) -> Self {
-        self.places.home = Some(home.into());
+        self.project_paths.home = Some(home.into());
         self
     }
 
     /// Replaces the directories beside the project that may be written to; `/tmp` by default.
     #[must_use]
     pub fn temporary_dirs(mut self, dirs: impl IntoIterator<Item = PathBuf>) -> Self {
-        self.places.temporary = dirs.into_iter().collect();
+        self.project_paths.temporary = dirs.into_iter().collect();
         self
     }
 
@@ -523,20 +523,20 @@ impl SessionRunnerBuilder {
     pub fn build_gate(self) -> Result<Gate, BuildError> {
         self.check_values()?;
         let (guards, grants) = (self.all_guards()?, self.grants());
-        let gate = Gate::new(self.places, grants).with_time_limit(self.hook_time_limit);
+        let gate = Gate::new(self.project_paths, grants).with_time_limit(self.hook_time_limit);
         let gate = guards.into_iter().fold(gate, Gate::with_guard);
         Ok(self.hooks.into_iter().fold(gate, Gate::with_hook))
     }
 
     fn all_guards(&self) -> Result<Vec<Arc<dyn PreToolUseHook>>, BuildError> {
         let credentials = self.credentials.clone();
-        let mut guards = built_in_guards(self.bash_judge()?, &self.places, credentials);
+        let mut guards = built_in_guards(self.bash_judge()?, &self.project_paths, credentials);
         guards.extend(self.guards.iter().cloned());
         Ok(guards)
     }
 
     fn bash_judge(&self) -> Result<Arc<dyn BashSecurity>, BuildError> {
-        let scope = self.places.policy_scope(self.limits.mode);
+        let scope = self.project_paths.policy_scope(self.limits.mode);
         match &self.bash {
             Bash::Judge(judge) => {
                 judge
@@ -608,9 +608,9 @@ impl SessionRunnerBuilder {
 
     fn into_parts(self) -> Result<Parts, BuildError> {
         self.check_values()?;
-        if !self.places.project.is_absolute() {
+        if !self.project_paths.project.is_absolute() {
             return Err(BuildError::RelativeProject {
-                path: self.places.project,
+                path: self.project_paths.project,
             });
         }
         if let Some(name) = self
@@ -640,7 +640,7 @@ impl SessionRunnerBuilder {
             tools: self.tools,
             tool_data: self.tool_data,
             tool_server: self.tool_server,
-            places: self.places,
+            project_paths: self.project_paths,
             workspace: self.workspace,
             limits: self.limits,
             session_limits: self.session_limits,
@@ -673,7 +673,7 @@ enum Bash {
 impl fmt::Debug for SessionRunnerBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SessionRunnerBuilder")
-            .field("project", &self.places.project)
+            .field("project", &self.project_paths.project)
             .field("limits", &self.limits)
             .finish_non_exhaustive()
     }

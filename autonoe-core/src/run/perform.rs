@@ -263,7 +263,7 @@ impl Setting {
             .with_events(events.clone())
             .until(over.clone());
         let served = self.serve(stand, &key, &tools).await?;
-        let mut spec = SessionSpec::new(key, parts.places.project.clone(), gate, tools);
+        let mut spec = SessionSpec::new(key, parts.project_paths.project.clone(), gate, tools);
         spec.epoch = stand.book.map(LedgerBook::epoch).unwrap_or_default();
         spec.instruction = task.instruction.clone();
         spec.mode = parts.limits.mode;

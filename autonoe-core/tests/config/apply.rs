@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use autonoe_core::{
     AgentClient, AgentClientFactory, AgentError, BuiltInInstructions, Capabilities,
-    CredentialFilter, EffectiveConfig, MemoryRepository, Mode, Places, RunControl, Sandbox,
+    CredentialFilter, EffectiveConfig, MemoryRepository, Mode, ProjectPaths, RunControl, Sandbox,
     SandboxSwitch, SessionRunner, SessionSpec, SpecContext,
 };
 use autonoe_testkit::{ScriptedAgents, SessionScript, VirtualClock};
@@ -16,7 +16,7 @@ use crate::config::support::{merged, parse, rules};
 const PROJECT: &str = "/srv/project";
 
 fn context() -> SpecContext {
-    SpecContext::new(Places::new(PROJECT))
+    SpecContext::new(ProjectPaths::new(PROJECT))
 }
 
 /// What a session was started with.

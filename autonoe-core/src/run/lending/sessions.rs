@@ -236,7 +236,7 @@ enum Beginning {
 impl fmt::Debug for Sessions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Sessions")
-            .field("project", &self.parts.places.project)
+            .field("project", &self.parts.project_paths.project)
             .finish_non_exhaustive()
     }
 }
