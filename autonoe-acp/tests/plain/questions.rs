@@ -189,6 +189,7 @@ async fn a_hook_that_fails_or_never_answers_allows_nothing() {
         let talk = Agent::prompted(format!("ask '{LS}'; say Done.; finish")).start();
         let mut spec = talk.spec();
         let gate = spec.gate.with_time_limit(Duration::from_millis(100));
+        let gate = gate.expect("a limit");
         spec.gate = gate.with_hook(Arc::new(hook));
         let mut client = talk.client_of(spec);
 

@@ -131,7 +131,7 @@ async fn a_call_runs_only_if_the_hook_allows_it_in_time(build: Build) {
     let setting = Setting::new(build, Script::new(calls.chain([Turn::text("Done.")])));
     let project = setting.project();
     let mut spec = setting.spec([Note { project }.into_tool()]);
-    let patient = spec.gate.with_time_limit(PATIENCE);
+    let patient = spec.gate.with_time_limit(PATIENCE).expect("a limit");
     spec.gate = patient.with_hook(Arc::new(AsTheFileSays));
     let mut options = setting.options();
     options.answer_limit = LIMIT;

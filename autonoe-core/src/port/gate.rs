@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     Events, Grants, HookDecision, PreToolUseHook, ProjectPaths, RunEventKind, ToolCall, ToolKind,
 };
+use crate::domain::InvalidValue;
 
 /// Decides whether a tool call may run: one function for every backend.
 ///
@@ -85,10 +86,14 @@ impl Gate {
     }
 
     /// Sets how long one hook may take before the call is blocked.
-    #[must_use]
-    pub fn with_time_limit(mut self, limit: Duration) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// The limit is zero, with which every hook would block every call.
+    pub fn with_time_limit(mut self, limit: Duration) -> Result<Self, InvalidValue> {
+        InvalidValue::check_time("with_time_limit(0)", limit)?;
         self.time_limit = limit;
-        self
+        Ok(self)
     }
 
     /// Sets where decisions are told.

@@ -48,7 +48,8 @@ pub(super) fn gate(
         parts.project_paths.clone(),
         tools.granted_in(grants.clone()),
     )
-    .with_time_limit(parts.hook_time_limit);
+    .with_time_limit(parts.hook_time_limit)
+    .map_err(|error| Failure::from(&error))?;
     let mut gate = parts.guards.iter().cloned().fold(gate, Gate::with_guard);
     if is_read_only(task) {
         if stand.capabilities.hooks != HookCoverage::EveryTool {

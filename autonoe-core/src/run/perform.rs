@@ -17,7 +17,7 @@ use super::task::{Stand, Task};
 use super::{RunMessage, RunRequest, Session, prompt};
 use crate::domain::{
     AgentSessionId, BudgetKind, Failure, InstructionName, SessionEnd, SessionKey, SessionOutcome,
-    SessionResult, StreamEvent,
+    SessionResult, Spent, StreamEvent,
 };
 use crate::port::{
     AgentClient, AgentError, AgentErrorKind, CallRecords, Events, NoControl, Prompt, RunEventKind,
@@ -111,6 +111,12 @@ impl Setting {
         heard: Hearer<'_>,
     ) -> SessionResult {
         let control = self.control.clone();
+        let spent = task.budget_at(self.now()).exhausted(&Spent::default());
+        if let Some(budget) = spent
+            && !control.is_cancelled()
+        {
+            return SessionResult::new(SessionEnd::BudgetSpent { budget });
+        }
         let over = CancellationToken::new();
         let _closed_on_drop = over.clone().drop_guard();
         // Lives as long as the session: what its backend says later belongs nowhere.

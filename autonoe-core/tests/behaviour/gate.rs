@@ -181,11 +181,19 @@ async fn a_hook_that_panics_blocks() {
     }
 }
 
+#[test]
+fn a_time_limit_of_zero_is_refused_by_the_name_of_its_call() {
+    let error = gate().with_time_limit(Duration::ZERO).expect_err("no time");
+
+    assert_eq!(error.call, "with_time_limit(0)");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_hook_that_takes_too_long_blocks() {
     let gate = gate()
         .with_hook(Arc::new(Hangs))
-        .with_time_limit(Duration::from_secs(3));
+        .with_time_limit(Duration::from_secs(3))
+        .expect("a limit");
     let begun = tokio::time::Instant::now();
 
     let decision = gate.decide(&call()).await;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::SessionRunnerBuilder;
-use crate::domain::{Models, Spent};
+use crate::domain::InvalidValue;
 use crate::guard::built_in_guards;
 use crate::port::{Gate, Grants, PreToolUseHook, RandomIds, Toolbox};
 use crate::run::Sessions;
@@ -72,7 +72,7 @@ impl SessionRunnerBuilder {
     pub fn build_gate(self) -> Result<Gate, BuildError> {
         self.check_values()?;
         let (guards, grants) = (self.all_guards()?, self.grants());
-        let gate = Gate::new(self.project_paths, grants).with_time_limit(self.hook_time_limit);
+        let gate = Gate::new(self.project_paths, grants).with_time_limit(self.hook_time_limit)?;
         let gate = guards.into_iter().fold(gate, Gate::with_guard);
         Ok(self.hooks.into_iter().fold(gate, Gate::with_hook))
     }
@@ -91,52 +91,28 @@ impl SessionRunnerBuilder {
     }
 
     /// Refuses values with which no run could do anything.
-    fn check_values(&self) -> Result<(), BuildError> {
-        let Models {
-            planning,
-            implementation,
-        } = &self.models;
-        let mut models = [planning, implementation].into_iter().flatten();
+    fn check_values(&self) -> Result<(), InvalidValue> {
         let (limits, sessions) = (&self.limits, &self.session_limits);
-        let no_time = "in no time nothing can be done; give more";
-        let checks = [
-            (
-                limits.max_iterations == Some(0),
-                "max_iterations(0)",
-                "it lets no session run; give at least 1, or leave it out for no limit",
-            ),
-            (
-                self.max_turns == Some(0),
-                "max_turns(0)",
-                "it lets no agent answer; give at least 1, or leave it out for no limit",
-            ),
-            (
-                limits.budget.exhausted(&Spent::default()).is_some(),
-                "budget(..)",
-                "a budget of nothing lets nothing run; give more, or leave that limit out",
-            ),
-            (
-                models.any(|model| model.trim().is_empty()),
-                "models(..)",
-                "the name of a model is blank; name one, or leave it out for the backend's choice",
-            ),
-            (
-                limits.quota_backoff.first.is_zero() || limits.quota_backoff.longest.is_zero(),
-                "quota_backoff(..)",
-                "without a wait the backend is asked again and again; give longer waits",
-            ),
-            (
-                self.hook_time_limit.is_zero(),
-                "hook_time_limit(0)",
-                no_time,
-            ),
-            (sessions.idle.is_zero(), "idle_limit(0)", no_time),
-            (sessions.dispose.is_zero(), "dispose_limit(0)", no_time),
-        ];
-        match checks.into_iter().find(|(is_nonsense, ..)| *is_nonsense) {
-            None => Ok(()),
-            Some((_, call, reason)) => Err(BuildError::Nonsense { call, reason }),
+        if limits.max_iterations == Some(0) {
+            let reason = "it lets no session run; give at least 1, or leave it out for no limit";
+            return Err(InvalidValue::new("max_iterations(0)", reason));
         }
+        InvalidValue::check_turns("max_turns(0)", self.max_turns)?;
+        InvalidValue::check_budget("budget(..)", &limits.budget)?;
+        for model in [&self.models.planning, &self.models.implementation] {
+            InvalidValue::check_model("models(..)", model.as_deref())?;
+        }
+        InvalidValue::check_backoff("quota_backoff(..)", &limits.quota_backoff)?;
+        InvalidValue::check_time("hook_time_limit(0)", self.hook_time_limit)?;
+        InvalidValue::check_time("idle_limit(0)", sessions.idle)?;
+        InvalidValue::check_time("dispose_limit(0)", sessions.dispose)?;
+        for name in self.mcp_servers.keys() {
+            InvalidValue::check_name("mcp_server(..)", name)?;
+        }
+        for name in self.environment.keys() {
+            InvalidValue::check_name("environment(..)", name)?;
+        }
+        Ok(())
     }
 
     fn into_parts(self) -> Result<Parts, BuildError> {

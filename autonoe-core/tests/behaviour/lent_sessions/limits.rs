@@ -1,5 +1,7 @@
 //! Budgets and waits of single sessions.
 
+use std::time::Duration;
+
 use autonoe_core::{
     Budget, BudgetKind, CostTotal, CostUsd, FlowExit, RunControl, SessionEnd, SessionWait,
     TokenUsage, WaitReason,
@@ -67,6 +69,25 @@ async fn a_session_has_a_budget_of_its_own_within_that_of_the_flow() {
         [BudgetKind::Tokens, BudgetKind::Time, BudgetKind::Time].map(spent)
     );
     assert_eq!(open.spent().time, MINUTE * 10);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_with_nothing_left_to_spend_reaches_no_agent() {
+    let bench = Bench::new([]);
+    let mut open = open(bench.runner(), &RunControl::new()).await;
+    let nothing = Budget::default();
+
+    for (left, budget) in [
+        (nothing.with_cost(CostUsd::ZERO), BudgetKind::Cost),
+        (nothing.with_tokens(0), BudgetKind::Tokens),
+        (nothing.with_time(Duration::ZERO), BudgetKind::Time),
+    ] {
+        let performed = open.run(order("work").budget(left)).await;
+
+        assert_eq!(performed.result.end, SessionEnd::BudgetSpent { budget });
+    }
+    // No agent was asked for.
+    bench.agents.verify();
 }
 
 #[tokio::test(start_paused = true)]

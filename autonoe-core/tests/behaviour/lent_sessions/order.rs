@@ -196,3 +196,26 @@ async fn model_and_system_prompt_are_those_of_the_order_or_else_of_the_builder()
         [pair("usual-model", "usual"), pair("own-model", "own")]
     );
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_order_with_which_nothing_could_run_fails_by_the_name_of_its_call() {
+    let bench = Bench::new([]);
+    let mut open = open(bench.runner(), &RunControl::new()).await;
+
+    for (call, order) in [
+        (".named(..)", order("work").named(" ")),
+        (".model(..)", order("work").model("")),
+        (".max_turns(0)", order("work").max_turns(0)),
+    ] {
+        let performed = open.run(order).await;
+
+        let SessionEnd::Failed { error } = performed.result.end else {
+            panic!("{call}: {performed:?}");
+        };
+        assert_eq!(error.code, "invalid_value", "{call}");
+        let message = &error.message;
+        assert!(message.starts_with(&format!("{call}: ")), "{message}");
+    }
+    // No agent was asked for.
+    bench.agents.verify();
+}
