@@ -43,7 +43,7 @@ pub enum BuildError {
     BashPolicy(#[from] PolicyError),
     /// The validator of `.bash_security(..)` was made for another run.
     #[error(
-        "{0}; call .bash_policy(..) instead of .bash_security(..), which takes both from the run"
+        "{0}; call .bash_policy(..) instead of .bash_security(..), which takes them from the run"
     )]
     BashScope(Box<ScopeMismatch>),
     /// The operating system has no randomness for ids.

@@ -143,7 +143,7 @@ impl SessionRunnerBuilder {
     /// Sets a judge of Bash commands of your own, in place of a [`bash_policy`](Self::bash_policy).
     ///
     /// [`build`](Self::build) refuses a [`BashValidator`](crate::BashValidator) that was made for
-    /// another mode or another directory than those of the run.
+    /// another mode, another directory or another home than those of the run.
     #[must_use]
     pub fn bash_security(mut self, judge: impl BashSecurity + 'static) -> Self {
         self.bash = Bash::Judge(Arc::new(judge));
