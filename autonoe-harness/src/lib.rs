@@ -122,8 +122,8 @@ pub use state::{
 #[cfg(feature = "sqlite")]
 pub use state::{SqliteMeta, SqliteState};
 pub use strategy::{
-    AggregatedResult, Decision, Fleet, Graph, HarnessId, HarnessResult, Member, MemberState, Order,
-    Parallel, Pipeline, Race, STRATEGY_PORT, Strategy, Voting, VotingCriterion,
+    AggregatedResult, Decision, Fleet, Graph, HarnessId, HarnessResult, IntoStrategy, Member,
+    MemberState, Order, Parallel, Pipeline, Race, STRATEGY_PORT, Strategy, Voting, VotingCriterion,
 };
 pub use stuck::{
     Circuit, Iteration, StuckDetector, StuckLevel, StuckReason, StuckReport, StuckThresholds,

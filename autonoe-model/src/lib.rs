@@ -33,8 +33,8 @@ pub use contract::{
 pub use mcp::McpOptions;
 pub use price::{LongPrompt, Price, PriceTable, PricedAgents, TokenCounts};
 pub use provider::{
-    AnthropicSpec, GoogleSpec, HeaderSource, KeySource, OpenAiCompatibleSpec, OpenAiSpec,
-    PROVIDER_PORT, Provider, ProviderContext, ProviderSpec, Proxy, provider_spec,
+    AnthropicSpec, GoogleSpec, HeaderSource, IntoProviderSpec, KeySource, OpenAiCompatibleSpec,
+    OpenAiSpec, PROVIDER_PORT, Provider, ProviderContext, ProviderSpec, Proxy, provider_spec,
 };
 pub use retry::{RetryPolicy, Retrying, Verdict};
 pub use tools::{

@@ -113,7 +113,7 @@ pub(crate) fn agents(
             let provider = provider_spec(&json!({
                 "type": "anthropic", "key": {"value": "dummy"}, "baseUrl": url,
             }));
-            let backend = ModelBackend::new(provider.expect("a spec").into(), "claude-sonnet-4-5");
+            let backend = ModelBackend::new(provider.expect("a spec"), "claude-sonnet-4-5");
             let context = SpecContext::new(ProjectPaths::new(place.project()))
                 .with_environment(place.environment(&[]));
             backend.build(&context).expect("a backend")

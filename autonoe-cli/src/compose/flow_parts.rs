@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use autonoe_core::{CredentialPlaces, Project, ProjectPaths, Sandbox, SandboxSwitch, SystemClock};
 use autonoe_flow::{
@@ -180,7 +179,7 @@ pub(crate) fn flow_notifiers(
         }
     }
     let notifier = webhook_notifier(keys, project, models, surroundings)?;
-    Ok(Notifiers::default().with_webhook(Arc::new(notifier)))
+    Ok(Notifiers::default().with_webhook(notifier))
 }
 
 /// Returns who tells services, with the authorities that connections to models trust.
@@ -190,7 +189,7 @@ pub(super) fn webhook_notifier(
     models: &ModelsFile,
     surroundings: &Surroundings,
 ) -> Result<WebhookNotifier, CliError> {
-    let mut notifier = WebhookNotifier::new(keys, Arc::new(SystemClock));
+    let mut notifier = WebhookNotifier::new(keys, SystemClock);
     for (place, pem) in authorities(project, &models.trust, surroundings)? {
         let trusting = notifier.trusting(&pem);
         notifier =

@@ -37,7 +37,7 @@ impl Api {
         let provider = provider_spec(&json!({
             "type": provider, "key": {"env": "THE_KEY"}, "baseUrl": url,
         }));
-        let backend = ModelBackend::new(provider.expect("a spec").into(), model);
+        let backend = ModelBackend::new(provider.expect("a spec"), model);
         let environment = place.environment([("THE_KEY", "dummy".to_owned())]);
         let context =
             SpecContext::new(ProjectPaths::new(place.root())).with_environment(environment);

@@ -13,18 +13,16 @@ use crate::port::{PreToolUseHook, ProjectPaths};
 /// makes a [`Gate`](crate::Gate) in another way.
 ///
 /// ```
-/// use std::sync::Arc;
-///
 /// use autonoe_core::{CredentialPlaces, DenyAll, Gate, Grants, Mode, ProjectPaths, built_in_guards};
 ///
 /// let project_paths = ProjectPaths::new("/srv/project");
 /// let gate = Gate::new(project_paths.clone(), Grants::baseline(Mode::Run));
-/// let gate = built_in_guards(Arc::new(DenyAll), &project_paths, CredentialPlaces::default())
+/// let gate = built_in_guards(DenyAll, &project_paths, CredentialPlaces::default())
 ///     .into_iter()
 ///     .fold(gate, Gate::with_guard);
 /// ```
 pub fn built_in_guards(
-    bash: Arc<dyn BashSecurity>,
+    bash: impl BashSecurity + 'static,
     project_paths: &ProjectPaths,
     credentials: CredentialPlaces,
 ) -> Vec<Arc<dyn PreToolUseHook>> {

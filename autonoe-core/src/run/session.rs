@@ -21,13 +21,11 @@ use crate::port::{AgentClient, Clock, Events, MessageStream, Prompt, SignsOfLife
 /// of, and never waited for longer than its limit.
 ///
 /// ```
-/// use std::sync::Arc;
-///
 /// use autonoe_core::{AgentClient, Session, SessionLimits, SystemClock};
 /// use tokio_util::sync::CancellationToken;
 ///
 /// async fn ask(client: Box<dyn AgentClient>) {
-///     let session = Session::new(Arc::new(SystemClock), SessionLimits::default());
+///     let session = Session::new(SystemClock, SessionLimits::default());
 ///     let mut events = 0;
 ///
 ///     let result = session

@@ -286,10 +286,7 @@ fn a_value_with_which_nothing_could_run_is_refused_by_the_name_of_its_call() {
         (".idle_limit(0)", builder().idle_limit(zero)),
         (".dispose_limit(0)", builder().dispose_limit(zero)),
         (".environment(..)", builder().environment("", "1")),
-        (
-            ".mcp_server(..)",
-            builder().mcp_server(" ", server),
-        ),
+        (".mcp_server(..)", builder().mcp_server(" ", server)),
     ] {
         let error = built.build().expect_err(call);
         assert!(

@@ -122,8 +122,7 @@ async fn a_run_for_another_host_is_refused() {
 
 #[tokio::test(start_paused = true)]
 async fn a_run_of_a_kind_that_nobody_carries_out_is_refused() {
-    let endless: Arc<dyn JobRunner> = Arc::new(Endless::default());
-    let engine = LocalEngine::by_kind([("endless", endless)]);
+    let engine = LocalEngine::by_kind([("endless", Endless::default())]);
 
     let submitted = engine.submit(run("quick"), Placement::anywhere()).await;
 

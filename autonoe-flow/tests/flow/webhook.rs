@@ -75,7 +75,7 @@ pub(crate) fn escalation(to: &str, signing_key: Option<&str>) -> Escalation {
 pub(crate) fn notifier(clock: &Arc<Waits>) -> WebhookNotifier {
     let key = SigningKey::from_bytes(&KEY).expect("a key");
     let keys = SigningKeys::default().with("ops", key);
-    WebhookNotifier::new(keys, Arc::clone(clock) as Arc<dyn Clock>)
+    WebhookNotifier::new(keys, clock.clone())
 }
 
 /// Verifies a request as a service would, and returns its id, its time and its event.

@@ -59,7 +59,7 @@ const WATCH: Duration = Duration::from_secs(60);
 /// let travels = TravellingProject::open(home, remote, "main", &RunId::new("login"), commands)?;
 ///
 /// let sessions = ProjectSessionHost::new(travels.project().clone(), agents);
-/// let host = TravellingHost::new(travels, Arc::new(sessions));
+/// let host = TravellingHost::new(travels, sessions);
 /// # Ok(host)
 /// # }
 /// ```
@@ -72,10 +72,10 @@ pub struct TravellingHost {
 
 impl TravellingHost {
     /// Has `inner` carry out the sessions of a project that travels.
-    pub fn new(travels: TravellingProject, inner: Arc<dyn SessionHost>) -> Self {
+    pub fn new(travels: TravellingProject, inner: impl SessionHost + 'static) -> Self {
         Self {
             travels,
-            inner,
+            inner: Arc::new(inner),
             clock: Arc::new(SystemClock),
             watch: WATCH,
         }

@@ -21,7 +21,7 @@ use crate::agent::{LimitTable, ModelAgentOptions, ModelAgents};
 use crate::contract::{ModelError, ModelErrorCode};
 use crate::mcp::McpOptions;
 use crate::price::PriceTable;
-use crate::provider::{PROVIDER_PORT, ProviderContext, ProviderSpec};
+use crate::provider::{IntoProviderSpec, PROVIDER_PORT, ProviderContext, ProviderSpec};
 use crate::retry::RetryPolicy;
 use crate::tools::{BuiltInTools, ToolPlan};
 use crate::transport::Trust;
@@ -105,9 +105,9 @@ impl ModelBackend {
     pub const TAG: &'static str = "model";
 
     /// Describes agents on `model` of `provider`, with nothing special.
-    pub fn new(provider: Arc<dyn ProviderSpec>, model: impl Into<String>) -> Self {
+    pub fn new(provider: impl IntoProviderSpec, model: impl Into<String>) -> Self {
         Self {
-            provider,
+            provider: provider.into_provider_spec(),
             name: None,
             model: model.into(),
             system_prompt: None,
@@ -198,7 +198,7 @@ impl ModelBackend {
     /// use serde_json::json;
     ///
     /// let provider = provider_spec(&json!({"type": "openai", "key": {"env": "TEAM_KEY"}}))?;
-    /// let backend = ModelBackend::new(provider.into(), "gpt-5");
+    /// let backend = ModelBackend::new(provider, "gpt-5");
     /// let variables = [("HOME", "/home/ada"), ("TEAM_KEY", "sk-1"), ("HTTPS_PROXY", "http://sk-1@x")];
     /// let context = SpecContext::new(ProjectPaths::new("/srv/project"))
     ///     .with_environment(variables.map(|(name, value)| (name.into(), value.into())));

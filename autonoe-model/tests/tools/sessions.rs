@@ -59,7 +59,7 @@ async fn commands_work_in_the_directory_of_the_session_with_its_variables_and_no
 async fn commands_get_allowed_variables_and_never_the_key_of_the_provider() {
     let folder = tempfile::tempdir_in("/var/tmp").expect("a folder");
     let provider = json!({"type": "openai", "key": {"env": "TEAM_KEY"}});
-    let backend = ModelBackend::new(provider_spec(&provider).expect("a spec").into(), "gpt-5");
+    let backend = ModelBackend::new(provider_spec(&provider).expect("a spec"), "gpt-5");
     let variables = [
         ("TEAM_KEY", "sk-1"),
         ("COPY_TOKEN", "sk-1"),
@@ -115,7 +115,7 @@ async fn credentials_of_the_machine_and_of_the_user_are_hidden_from_commands() {
     std::fs::create_dir_all(home.join(".ssh")).expect("writable");
     std::fs::write(home.join(".ssh/id"), "secret").expect("writable");
     let provider = json!({"type": "openai-compatible", "baseUrl": "http://127.0.0.1:1/v1"});
-    let backend = ModelBackend::new(provider_spec(&provider).expect("a spec").into(), "m");
+    let backend = ModelBackend::new(provider_spec(&provider).expect("a spec"), "m");
     let mut project_paths = ProjectPaths::new(&root);
     project_paths.home = Some(home.clone());
     let options = backend
@@ -134,7 +134,7 @@ async fn credentials_of_the_machine_and_of_the_user_are_hidden_from_commands() {
 async fn a_backend_says_whether_its_sandbox_works_and_what_to_do_if_not() {
     let folder = tempfile::tempdir_in("/var/tmp").expect("a folder");
     let provider = json!({"type": "openai-compatible", "baseUrl": "http://127.0.0.1:1/v1"});
-    let backend = ModelBackend::new(provider_spec(&provider).expect("a spec").into(), "m");
+    let backend = ModelBackend::new(provider_spec(&provider).expect("a spec"), "m");
     let context = SpecContext::new(ProjectPaths::new(folder.path()));
     let options = backend.options(&context).expect("it is sound");
     let mut without = options.clone();

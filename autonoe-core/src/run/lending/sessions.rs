@@ -39,7 +39,7 @@ use crate::run::{Durability, JournalLine, RunControl, take_over, take_over_again
 /// # ]));
 /// let sessions = SessionRunner::builder("/srv/project")
 ///     .agents(agents)
-/// #   .clock(Arc::new(VirtualClock::new()))
+/// #   .clock(VirtualClock::new())
 ///     .build_sessions()?;
 ///
 /// let mut open = sessions.open(FlowStart::new("haiku"), &RunControl::new()).await?;
@@ -179,13 +179,17 @@ impl Sessions {
             };
             let forget = |state: &mut LedgerState| forget_verification(state, limits.mode);
             let (book, _) = match beginning {
-                Beginning::New(None) => take_over(repository, clock, limits.mode).await?,
-                Beginning::New(Some(epoch)) => {
-                    take_over_at(repository, clock, epoch, forget).await?
+                Beginning::New(None) => {
+                    take_over(repository.clone(), clock.clone(), limits.mode).await?
                 }
-                Beginning::Again(None) => take_over_again(repository, clock).await?,
+                Beginning::New(Some(epoch)) => {
+                    take_over_at(repository.clone(), clock.clone(), epoch, forget).await?
+                }
+                Beginning::Again(None) => {
+                    take_over_again(repository.clone(), clock.clone()).await?
+                }
                 Beginning::Again(Some(epoch)) => {
-                    take_over_at(repository, clock, epoch, |_| {}).await?
+                    take_over_at(repository.clone(), clock.clone(), epoch, |_| {}).await?
                 }
             };
             Ok(Some(book))
