@@ -324,6 +324,20 @@ async fn nothing_goes_to_an_address_that_is_neither_encrypted_nor_on_this_machin
 }
 
 #[tokio::test]
+async fn a_policy_without_time_for_a_try_is_refused_before_the_start() {
+    let policy = DeliveryPolicy {
+        try_time: Duration::ZERO,
+        ..DeliveryPolicy::default()
+    };
+    let notifier = notifier(&Waits::new()).with_policy(policy);
+
+    let resolved = notifier.resolve(&escalation("http://127.0.0.1/", None));
+
+    let error = resolved.expect_err("no time").to_string();
+    assert!(error.starts_with(".with_policy(..): "), "{error}");
+}
+
+#[tokio::test]
 async fn a_key_that_is_named_and_not_given_is_an_error_with_its_name_and_nothing_is_sent() {
     let server = HookServer::start([]).await;
     let to = escalation(&server.url("/"), Some("security"));

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::{Clock, Engine, RunControl, RunDesk, RunId, SystemClock};
+use autonoe_core::{Clock, Engine, InvalidValue, RunControl, RunDesk, RunId, SystemClock};
 
 use super::driving::Driving;
 use super::{CoordinationError, FleetCourse, FleetObserver, FleetReport, MemberSpec, StrategyRun};
@@ -159,8 +159,8 @@ impl Coordinator {
     ///
     /// # Errors
     ///
-    /// The fleet could not begin: its name or account cannot be used, or the engine does not say
-    /// which runs there are.
+    /// The fleet could not begin: its name or account cannot be used, it has no time, or the engine
+    /// does not say which runs there are.
     pub async fn run(&self, control: &RunControl) -> Result<FleetReport, CoordinationError> {
         Driving::new(self, self.course()?).run(control).await
     }
@@ -172,6 +172,7 @@ impl Coordinator {
     }
 
     fn course(&self) -> Result<FleetCourse, CoordinationError> {
+        InvalidValue::check_time("time(0)", self.what.time)?;
         let (name, what, now) = (self.fleet.clone(), self.what.clone(), self.clock.now());
         match self.paid_from.clone() {
             None => FleetCourse::new(name, what, now),

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use autonoe_core::{
-    AgentClientFactory, Clock, FlowStart, Models, PerformedSession, SessionOrder, SessionRunner,
-    SessionRunnerBuilder, SystemClock, ToolStatus,
+    AgentClientFactory, Clock, FlowStart, InvalidValue, Models, PerformedSession, SessionOrder,
+    SessionRunner, SessionRunnerBuilder, SystemClock, ToolStatus,
 };
 use autonoe_process::Commands;
 use serde_json::json;
@@ -216,6 +216,12 @@ impl Executor for AgentExecutor {
         execution: &Execution,
     ) -> Result<ExecutionResult, ExecuteError> {
         let folder = self.check(task)?;
+        InvalidValue::check_model("model(..)", self.model.as_deref()).map_err(|invalid| {
+            ExecuteError::Setup {
+                executor: self.name.clone(),
+                source: invalid.into(),
+            }
+        })?;
         let model = [&execution.model, &task.model, &self.model];
         let model = model.into_iter().find_map(Clone::clone);
         let prompt = task_prompt(task, execution.context.as_deref());

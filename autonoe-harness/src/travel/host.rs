@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use autonoe_core::{
-    Clock, Epoch, Failure, HostedOutcome, HostedSession, LedgerView, RunId, RunProgress, RunReport,
-    SessionHost, SessionHostError, SessionKey, SystemClock,
+    Clock, Epoch, Failure, HostedOutcome, HostedSession, InvalidValue, LedgerView, RunId,
+    RunProgress, RunReport, SessionHost, SessionHostError, SessionKey, SystemClock,
 };
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
@@ -263,11 +263,13 @@ impl SessionHost for TravellingHost {
         beat: &(dyn Fn(RunProgress) + Send + Sync),
         cancelled: CancellationToken,
     ) -> Result<HostedOutcome, SessionHostError> {
-        self.is_ours(&key.run)
-            .map_err(|failure| SessionHostError::Failed {
-                key: key.clone(),
-                failure,
-            })?;
+        let failed = |failure| SessionHostError::Failed {
+            key: key.clone(),
+            failure,
+        };
+        InvalidValue::check_time("watch_every(0)", self.watch)
+            .map_err(|invalid| failed(Failure::from(&invalid)))?;
+        self.is_ours(&key.run).map_err(failed)?;
         self.take(key, epoch, beat, &cancelled).await?;
         let outcome = tokio::select! {
             biased;

@@ -269,6 +269,21 @@ async fn a_fleet_needs_a_plain_name_and_an_account() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_fleet_without_time_is_refused_by_the_name_of_the_call() {
+    let engine = LocalEngine::new(Stage::default());
+    let coordinator = Coordinator::new("fleet", engine, Parallel {}).time(Duration::ZERO);
+
+    let refused = coordinator.run(&RunControl::new()).await;
+
+    let error = refused.expect_err("it has no time");
+    assert!(
+        matches!(error, CoordinationError::InvalidValue(_)),
+        "{error}"
+    );
+    assert!(error.to_string().starts_with(".time(0): "), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn events_are_data() {
     let stage = Arc::new(Stage::default());
     let lines = Arc::new(std::sync::Mutex::new(Vec::new()));

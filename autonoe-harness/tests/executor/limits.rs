@@ -42,8 +42,19 @@ impl AgentClientFactory for NeverThere {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_blank_model_is_refused_by_the_name_of_its_call() {
+    let executor = AgentExecutor::new("slow", NeverThere, std::env::temp_dir()).model(" ");
+
+    let refused = executor.run(&task("Do it."), &Execution::default()).await;
+
+    let error = refused.expect_err("it has no name");
+    let source = std::error::Error::source(&error).expect("a cause");
+    assert!(source.to_string().starts_with(".model(..): "), "{source}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_look_at_the_backend_is_part_of_the_time() {
-    let executor = AgentExecutor::new("slow", Arc::new(NeverThere), std::env::temp_dir())
+    let executor = AgentExecutor::new("slow", NeverThere, std::env::temp_dir())
         .clock(Arc::new(VirtualClock::new()));
     let task = task("Do it.").timeout(Duration::from_secs(5));
 

@@ -155,7 +155,16 @@ fn all_that_is_wrong_is_told_before_anything_starts() {
     let some = Allowance::default().with_sessions(1);
     let circle = roadmap(&[("a", &["b"]), ("b", &["a"])]);
     let one = [Contender::new("x")];
-    let cases: [(&str, FleetOrder); 10] = [
+    let blank = |name: &str| {
+        let mut member = member(name, Isolation::Shared);
+        member.work.backend = Some(" ".to_owned());
+        member
+    };
+    let cases: [(&str, FleetOrder); 11] = [
+        (
+            "the member x: its backend is blank",
+            FleetOrder::new("f", Parallel {}, [blank("x")]),
+        ),
         (
             "wait for each other",
             FleetOrder::of_contenders("f", &circle, Race {}, one),

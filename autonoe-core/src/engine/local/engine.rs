@@ -10,7 +10,7 @@ use tokio::runtime::Handle;
 
 use super::run::LocalRun;
 use super::runners::Runners;
-use crate::domain::RunId;
+use crate::domain::{InvalidValue, RunId};
 use crate::engine::{
     Engine, EngineError, JobRunner, Placement, RunInstruction, RunOutcome, RunSpec, RunView,
 };
@@ -104,6 +104,10 @@ impl Engine for LocalEngine {
             run: id.clone(),
             reason,
         };
+        if let Some(name) = &self.host {
+            InvalidValue::check_name("on_host(..)", name)
+                .map_err(|invalid| refused(invalid.to_string()))?;
+        }
         if let Some(host) = place.host
             && self.host.as_ref() != Some(&host)
         {

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use super::open::tighter;
 use super::{FlowStart, OpenSessions, RecordedFlow};
 use crate::domain::quota::{between, later};
-use crate::domain::{Budget, BudgetKind, Epoch, Failure, FlowExit, FlowReport, LedgerState};
+use crate::domain::{
+    Budget, BudgetKind, Epoch, Failure, FlowExit, FlowReport, InvalidValue, LedgerState,
+};
 use crate::port::{DeliverableRepository, RunEventKind};
 use crate::run::prepare::NotReady;
 use crate::run::runner::Parts;
@@ -194,6 +196,11 @@ impl Sessions {
             };
             Ok(Some(book))
         };
+        InvalidValue::check_budget("keeping(..)", &self.kept).map_err(|invalid| {
+            FlowExit::Failed {
+                error: Failure::from(&invalid),
+            }
+        })?;
         let budget = tighter(limits.budget, self.kept);
         let prepared = setting.prepare(&budget, time_left, take_hold).await;
         let failed = |error| FlowExit::Failed { error };

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use autonoe_core::{
-    Budget, BudgetKind, CostTotal, CostUsd, FlowExit, RunControl, SessionEnd, SessionWait,
-    TokenUsage, WaitReason,
+    Budget, BudgetKind, CostTotal, CostUsd, FlowExit, FlowStart, RunControl, SessionEnd,
+    SessionWait, TokenUsage, WaitReason,
 };
 use autonoe_testkit::SessionScript;
 use serde_json::json;
@@ -88,6 +88,24 @@ async fn a_session_with_nothing_left_to_spend_reaches_no_agent() {
     }
     // No agent was asked for.
     bench.agents.verify();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flow_does_not_begin_with_a_budget_of_nothing_to_keep_to() {
+    let bench = Bench::new([]);
+    let sessions = bench.runner().build_sessions().expect("parts fit");
+    let sessions = sessions.keeping(Budget::default().with_tokens(0));
+
+    let refused = sessions
+        .open(FlowStart::new("review"), &RunControl::new())
+        .await;
+
+    let refused = refused.expect_err("nothing to spend");
+    let FlowExit::Failed { error } = &refused.report().exit else {
+        panic!("another exit");
+    };
+    assert_eq!(error.code, "invalid_value");
+    assert!(error.message.starts_with(".keeping(..): "), "{error}");
 }
 
 #[tokio::test(start_paused = true)]

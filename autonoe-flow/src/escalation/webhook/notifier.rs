@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use autonoe_core::Clock;
+use autonoe_core::{Clock, InvalidValue};
 use bytes::Bytes;
 use hyper::Uri;
 use rustls::RootCertStore;
@@ -144,8 +144,10 @@ impl WebhookNotifier {
     ///
     /// # Errors
     ///
-    /// It surely could not; the kind is [`FlowErrorKind::DependencyResolution`].
+    /// It surely could not; the kind is [`FlowErrorKind::DependencyResolution`], or
+    /// [`FlowErrorKind::ConfigurationValidation`] for a policy without time for a try.
     pub fn can_tell(&self, target: &WebhookTarget) -> Result<(), FlowError> {
+        InvalidValue::check_time("with_policy(..)", self.policy.try_time)?;
         self.ready(target).map(|_| ())
     }
 
