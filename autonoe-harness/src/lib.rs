@@ -72,6 +72,9 @@ mod words;
 mod work;
 mod written;
 
+/// Crates whose types are part of this API, in the versions that it uses.
+pub use {autonoe_core, autonoe_process};
+
 pub use alert::{
     Alert, AlertError, AlertHistory, AlertLog, AlertManager, AlertSink, Severity, UnreadableAlert,
 };

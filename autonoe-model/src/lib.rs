@@ -23,6 +23,9 @@ mod wire;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 
+/// Crates whose types are part of this API, in the versions that it uses.
+pub use {autonoe_core, autonoe_process};
+
 pub use agent::{LimitTable, ModelAgentOptions, ModelAgents, ModelLimits};
 pub use backend::{KeyPlaces, ModelBackend, command_environment};
 pub use contract::{
