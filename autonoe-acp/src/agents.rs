@@ -94,7 +94,7 @@ mod tests {
             let spec = SessionSpec::new(key, "/srv/project", gate, Toolbox::new([]));
 
             let probed = agents.probe().await.expect_err(call).to_string();
-            let created = agents.create(spec).err().expect(call).to_string();
+            let created = agents.create(spec).expect_err(call).to_string();
 
             assert!(probed.starts_with(&format!("{call}: ")), "{probed}");
             assert_eq!(created, probed);
