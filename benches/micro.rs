@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use autonoe_core::{
     AgentClientFactory, AutonoeGuard, BashGuard, Epoch, Events, FileScope, Gate, Grants,
-    HookDecision, InstructionName, LedgerBook, LedgerView, MemoryRepository, Mode, Places,
+    HookDecision, InstructionName, LedgerBook, LedgerView, MemoryRepository, Mode, ProjectPaths,
     RunEvent, RunEventKind, RunFact, RunId, RunLimits, RunMachine, RunObserver, SeededIds, Session,
     SessionKey, SessionLimits, SessionSpec, StreamEvent, SystemClock, ToolCall, Toolbox, Verdict,
     deliverable_tools, hook_fn,
@@ -29,14 +29,14 @@ fn runtime() -> Runtime {
 }
 
 fn gate() -> Gate {
-    let places = Places::new("/srv/project");
+    let project_paths = ProjectPaths::new("/srv/project");
     Gate::new(
-        places.clone(),
+        project_paths.clone(),
         Grants::baseline(Mode::Run).with_tool("mcp__autonoe__list"),
     )
     .with_guard(Arc::new(BashGuard::new(Arc::new(|_: &str| Verdict::Allow))))
-    .with_guard(Arc::new(FileScope::new(places.clone())))
-    .with_guard(Arc::new(AutonoeGuard::new(places)))
+    .with_guard(Arc::new(FileScope::new(project_paths.clone())))
+    .with_guard(Arc::new(AutonoeGuard::new(project_paths)))
     .with_hook(hook_fn("user", |_, _| HookDecision::Pass))
 }
 

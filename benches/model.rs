@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use autonoe_core::{
-    AgentClientFactory, Events, Gate, Grants, Places, RunEvent, RunId, RunObserver, SeededIds,
-    SessionKey, SessionOutcome, SessionSpec, StreamEvent, SystemClock, Tool, ToolContext,
-    ToolDefinition, ToolError, ToolOutput, Toolbox,
+    AgentClientFactory, Events, Gate, Grants, ProjectPaths, RunEvent, RunId, RunObserver,
+    SeededIds, SessionKey, SessionOutcome, SessionSpec, StreamEvent, SystemClock, Tool,
+    ToolContext, ToolDefinition, ToolError, ToolOutput, Toolbox,
 };
 use autonoe_model::{
     AssistantMessage, Message, ModelAgentOptions, ModelAgents, ModelClient, ModelError, ModelEvent,
@@ -139,7 +139,7 @@ async fn session(agents: &ModelAgents, prompt: &str) {
         number: 1,
     };
     let gate = Gate::new(
-        Places::new("/srv/project"),
+        ProjectPaths::new("/srv/project"),
         Grants::none().with_tool("Echo"),
     );
     let mut spec = SessionSpec::new(key, "/srv/project", gate, Toolbox::new([]));

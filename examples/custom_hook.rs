@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use autonoe_core::{
-    FixedInstructions, HookDecision, InstructionName, MemoryRepository, Places, PreToolUseHook,
-    RunControl, SessionKey, SessionRunner, ToolCall, ToolKind, async_trait,
+    FixedInstructions, HookDecision, InstructionName, MemoryRepository, PreToolUseHook,
+    ProjectPaths, RunControl, SessionKey, SessionRunner, ToolCall, ToolKind, async_trait,
 };
 use autonoe_scripted::{ScriptedAgents, SessionScript};
 use serde_json::json;
@@ -28,7 +28,7 @@ impl PreToolUseHook for SmallSteps {
         "small-steps"
     }
 
-    async fn check(&self, call: &ToolCall, _: &Places) -> HookDecision {
+    async fn check(&self, call: &ToolCall, _: &ProjectPaths) -> HookDecision {
         let ToolKind::Write { paths } = &call.kind else {
             return HookDecision::Pass;
         };

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use autonoe_core::schemars::JsonSchema;
 use autonoe_core::{
-    Gate, Grants, HookDecision, HookSpec, Mode, Places, PreToolUseHook, SpecContext, SpecError,
-    SpecPort, ToolCall, ToolKind, hook_fn, registered_specs, typetag,
+    Gate, Grants, HookDecision, HookSpec, Mode, PreToolUseHook, ProjectPaths, SpecContext,
+    SpecError, SpecPort, ToolCall, ToolKind, hook_fn, registered_specs, typetag,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -54,13 +54,13 @@ const CONFIGURATION: &str = r#"[
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let places = Places::new("/srv/project");
-    let context = SpecContext::new(places.clone());
+    let project_paths = ProjectPaths::new("/srv/project");
+    let context = SpecContext::new(project_paths.clone());
     let specs: Vec<Box<dyn HookSpec>> = serde_json::from_str(CONFIGURATION)?;
 
     // A run takes the same hooks with `SessionRunner::builder(..).hook(..)`.
     let grants = Grants::baseline(Mode::Run).with_rule("WebFetch(*)".parse()?);
-    let mut gate = Gate::new(places, grants);
+    let mut gate = Gate::new(project_paths, grants);
     for spec in &specs {
         gate = gate.with_hook(spec.build(&context)?);
     }

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use autonoe_backend::{After, Command, Commands, Program, ProgramClient, Query};
 use autonoe_core::{
-    AgentClient, AgentError, AgentErrorKind, Gate, Grants, Keeping, KeptForRun, Places, RunId,
-    SessionKey, SessionOutcome, SessionSpec, StreamEvent, Toolbox,
+    AgentClient, AgentError, AgentErrorKind, Gate, Grants, Keeping, KeptForRun, ProjectPaths,
+    RunId, SessionKey, SessionOutcome, SessionSpec, StreamEvent, Toolbox,
 };
 use futures::{FutureExt, StreamExt};
 
@@ -156,7 +156,7 @@ fn client_that_keeps(story: &Arc<Story>, keeping: Keeping) -> Box<ProgramClient<
         run: RunId::new("run"),
         number: 1,
     };
-    let gate = Gate::new(Places::new("/p"), Grants::none());
+    let gate = Gate::new(ProjectPaths::new("/p"), Grants::none());
     let mut spec = SessionSpec::new(key, "/p", gate, Toolbox::new([]));
     spec.keeping = keeping;
     Box::new(ProgramClient::new(Arc::new(story.clone()), spec))

@@ -51,6 +51,7 @@ impl ClaudeAgents {
 #[async_trait]
 impl AgentClientFactory for ClaudeAgents {
     async fn probe(&self) -> Result<Capabilities, AgentError> {
+        self.options.check_values()?;
         let found = probe(&self.options).await?;
         if found.login == Login::Missing {
             return Err(not_logged_in());
@@ -69,6 +70,7 @@ impl AgentClientFactory for ClaudeAgents {
     }
 
     fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
+        self.options.check_values()?;
         let spec = completed(&self.options, spec);
         LaunchPlan::check(&self.options, &spec)?;
         Ok(Box::new(ProgramClient::<Live>::new(
@@ -80,8 +82,55 @@ impl AgentClientFactory for ClaudeAgents {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use autonoe_core::{
+        CostUsd, Gate, Grants, McpServer, ProjectPaths, RunId, SessionKey, Toolbox,
+    };
+
     use super::*;
     use crate::launch::ConfigFolder;
+
+    #[tokio::test]
+    async fn options_with_which_nothing_could_run_are_refused_by_the_name_of_their_call() {
+        let options = || ClaudeOptions::new("/usr/bin/claude", []);
+        let server: McpServer = serde_json::from_str(r#"{"command": "node"}"#).expect("a server");
+        for (call, refused) in [
+            (".with_model(..)", options().with_model(" ")),
+            (".with_max_turns(0)", options().with_max_turns(0)),
+            (".with_max_cost(0)", options().with_max_cost(CostUsd::ZERO)),
+            (
+                ".with_mcp_server(..)",
+                options().with_mcp_server("", server),
+            ),
+            (
+                ".with_answer_limit(0)",
+                options().with_answer_limit(Duration::ZERO),
+            ),
+            (
+                ".with_start_limit(0)",
+                options().with_start_limit(Duration::ZERO),
+            ),
+            (
+                ".with_silence_limit(0)",
+                options().with_silence_limit(Duration::ZERO),
+            ),
+        ] {
+            let agents = ClaudeAgents::new(refused);
+            let key = SessionKey {
+                run: RunId::new("run"),
+                number: 1,
+            };
+            let gate = Gate::new(ProjectPaths::new("/srv/project"), Grants::none());
+            let spec = SessionSpec::new(key, "/srv/project", gate, Toolbox::new([]));
+
+            let probed = agents.probe().await.expect_err(call).to_string();
+            let created = agents.create(spec).expect_err(call).to_string();
+
+            assert!(probed.starts_with(&format!("{call}: ")), "{probed}");
+            assert_eq!(created, probed);
+        }
+    }
 
     #[test]
     fn a_conversation_that_goes_with_its_session_cannot_be_resumed() {

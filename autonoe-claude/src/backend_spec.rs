@@ -113,7 +113,7 @@ impl ClaudeBackend {
         options.config = spec.config;
         // What the program starts with is all in the environment of the context.
         options.login_check = LoginCheck::AtProbe;
-        options.directory = Some(context.places.project.clone());
+        options.directory = Some(context.project_paths.project.clone());
         options.temporary = spec.temporary.unwrap_or(options.temporary);
         let silence = spec.silence_seconds.map(Duration::from_secs);
         options.silence_limit = silence.unwrap_or(options.silence_limit);
@@ -145,13 +145,13 @@ autonoe_core::register_spec!(Backend, ClaudeBackend, "claude", {
 
 #[cfg(test)]
 mod tests {
-    use autonoe_core::{Places, SpecPort, registered_specs};
+    use autonoe_core::{ProjectPaths, SpecPort, registered_specs};
     use serde_json::json;
 
     use super::*;
 
     fn context(path: &str) -> SpecContext {
-        SpecContext::new(Places::new("/srv/project"))
+        SpecContext::new(ProjectPaths::new("/srv/project"))
             .with_environment([("PATH".into(), path.into())])
     }
 

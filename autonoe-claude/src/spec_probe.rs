@@ -128,7 +128,7 @@ fn login_file(spec: &ClaudeBackend, context: &SpecContext) -> Option<PathBuf> {
         ConfigFolder::PerSession => return None,
         ConfigFolder::Kept(folder) => folder.clone(),
         ConfigFolder::OfTheUser => match variable(context, "CLAUDE_CONFIG_DIR") {
-            Some(folder) => context.places.project.join(folder),
+            Some(folder) => context.project_paths.project.join(folder),
             None => PathBuf::from(variable(context, "HOME")?).join(".claude"),
         },
     };

@@ -46,6 +46,7 @@ impl CodexAgents {
 #[async_trait]
 impl AgentClientFactory for CodexAgents {
     async fn probe(&self) -> Result<Capabilities, AgentError> {
+        self.options.check_values()?;
         let version = version(&self.options).await?;
         Ok(claims(&self.options)
             .with_version(version)
@@ -53,11 +54,52 @@ impl AgentClientFactory for CodexAgents {
     }
 
     fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
+        self.options.check_values()?;
         let spec = completed(&self.options, spec);
         LaunchPlan::check(&self.options, &spec)?;
         Ok(Box::new(ProgramClient::<Live>::new(
             self.options.clone(),
             spec,
         )))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use autonoe_core::{Gate, Grants, McpServer, ProjectPaths, RunId, SessionKey, Toolbox};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn options_with_which_nothing_could_run_are_refused_by_the_name_of_their_call() {
+        let options = || CodexOptions::new("/usr/bin/codex", []);
+        let server: McpServer = serde_json::from_str(r#"{"command": "node"}"#).expect("a server");
+        for (call, refused) in [
+            (".with_model(..)", options().with_model(" ")),
+            (
+                ".with_mcp_server(..)",
+                options().with_mcp_server("", server),
+            ),
+            (
+                ".with_silence_limit(0)",
+                options().with_silence_limit(Duration::ZERO),
+            ),
+        ] {
+            let agents = CodexAgents::new(refused);
+            let key = SessionKey {
+                run: RunId::new("run"),
+                number: 1,
+            };
+            let gate = Gate::new(ProjectPaths::new("/srv/project"), Grants::none());
+            let spec = SessionSpec::new(key, "/srv/project", gate, Toolbox::new([]));
+
+            let probed = agents.probe().await.expect_err(call).to_string();
+            let created = agents.create(spec).expect_err(call).to_string();
+
+            assert!(probed.starts_with(&format!("{call}: ")), "{probed}");
+            assert_eq!(created, probed);
+        }
     }
 }

@@ -121,13 +121,13 @@ autonoe_core::register_spec!(Backend, CodexBackend, "codex", {
 #[cfg(test)]
 mod tests {
     use autonoe_backend::{SandboxNetwork, Walls};
-    use autonoe_core::{Places, SpecPort, registered_specs};
+    use autonoe_core::{ProjectPaths, SpecPort, registered_specs};
     use serde_json::json;
 
     use super::*;
 
     fn context() -> SpecContext {
-        SpecContext::new(Places::new("/srv/project"))
+        SpecContext::new(ProjectPaths::new("/srv/project"))
             .with_environment([("PATH".into(), "/nowhere".into())])
     }
 

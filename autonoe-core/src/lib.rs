@@ -47,12 +47,14 @@ pub mod plugin {
 }
 
 pub use autonoe_security::{AllowCommands, Destructive, Examples, Policy, PolicyConfig};
-pub use typetag;
 /// Crates whose types are part of this API, in the versions that it uses.
 ///
-/// `#[derive(JsonSchema)]` needs to know where its crate is: add
-/// `#[schemars(crate = "autonoe_core::schemars")]`. `#[typetag::serde]` needs `typetag` in scope.
+/// Derive macros need to know where their crate is: add
+/// `#[schemars(crate = "autonoe_core::schemars")]` to `#[derive(JsonSchema)]`, and
+/// `#[serde(crate = "autonoe_core::serde")]` to `#[derive(Serialize, Deserialize)]`.
+/// `#[typetag::serde]` needs `typetag` in scope.
 pub use {async_trait::async_trait, futures, jiff, schemars, tokio_util::sync::CancellationToken};
+pub use {serde, serde_json, typetag};
 
 pub use autonoe_security::{And, AndWhen, BashSecurity, BashValidator, Denial, DenyAll};
 pub use autonoe_security::{Explanation, Finding};

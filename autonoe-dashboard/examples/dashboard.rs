@@ -31,12 +31,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let (intents, asked) = mpsc::channel(16);
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let token = ViewToken::random()?;
-    let server = serve(
-        listener,
-        token.clone(),
-        Arc::new(feed.clone()),
-        intents.clone(),
-    )?;
+    let server = serve(listener, token.clone(), feed.clone(), intents.clone())?;
     // Whoever drives the fleet does what persons ask for, and pushes what came of it.
     let working = tokio::spawn(work(feed.clone(), asked));
 

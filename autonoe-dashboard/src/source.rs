@@ -21,6 +21,16 @@ pub trait DashboardSource: Send + Sync {
     }
 }
 
+impl<S: DashboardSource + ?Sized> DashboardSource for Arc<S> {
+    fn watch(&self) -> watch::Receiver<Arc<Dashboard>> {
+        (**self).watch()
+    }
+
+    fn newest(&self) -> Arc<Dashboard> {
+        (**self).newest()
+    }
+}
+
 /// A source of snapshots that are pushed into it. Clones are the same source.
 ///
 /// ```

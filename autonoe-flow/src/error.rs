@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use autonoe_core::InvalidValue;
+
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// What went wrong with a flow: where, whether a new try may help, and why.
@@ -75,6 +77,12 @@ impl FlowError {
     /// Returns the iteration in which it happened, from 1.
     pub fn iteration(&self) -> Option<u64> {
         self.0.iteration
+    }
+}
+
+impl From<InvalidValue> for FlowError {
+    fn from(error: InvalidValue) -> Self {
+        Self::new(FlowErrorKind::ConfigurationValidation, error.to_string())
     }
 }
 

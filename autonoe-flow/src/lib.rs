@@ -47,6 +47,9 @@ mod tools;
 mod validate;
 mod walk;
 
+/// Crates whose types are part of this API, in the versions that it uses.
+pub use {autonoe_core, autonoe_process};
+
 pub use check::*;
 pub use command::*;
 pub use completion::*;

@@ -6,7 +6,6 @@
 
 use std::error::Error;
 use std::fs;
-use std::sync::Arc;
 
 use autonoe_harness::{AgentExecutor, Execution, Executors, Task};
 use autonoe_process::Commands;
@@ -50,26 +49,16 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     // Commands of criteria see this environment, and run in a sandbox with `Commands::confined`.
     let commands = Commands::unconfined(project.path()).env("PATH", "/usr/local/bin:/usr/bin:/bin");
-    let codex = AgentExecutor::new(
-        "codex",
-        Arc::new(ScriptedAgents::new([writes])),
-        project.path(),
-    )
-    .model("gpt-5.5")
-    .commands(commands);
-    let gemini = AgentExecutor::new(
-        "gemini",
-        Arc::new(ScriptedAgents::new([smiles])),
-        project.path(),
-    );
-    let executors = Executors::default()
-        .with(Arc::new(codex))
-        .with(Arc::new(gemini));
+    let codex = AgentExecutor::new("codex", ScriptedAgents::new([writes]), project.path())
+        .model("gpt-5.5")
+        .commands(commands);
+    let gemini = AgentExecutor::new("gemini", ScriptedAgents::new([smiles]), project.path());
+    let executors = Executors::default().with(codex).with(gemini);
 
     let tasks: Vec<Task> = serde_json::from_str(TASKS)?;
     let mut told = Vec::new();
     for task in &tasks {
-        match executors.execute(task, &Execution::default()).await {
+        match executors.run(task, &Execution::default()).await {
             Ok(result) => {
                 let verified = executors.verify_success(task, &result).await?;
                 told.push(format!(

@@ -55,12 +55,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
     // What does a member's tasks, in the folder of the project or in a worktree.
     let workshop = move |folder: &Path| {
         Executors::default()
-            .with(Arc::new(AgentExecutor::new("small", small.clone(), folder)))
-            .with(Arc::new(AgentExecutor::new("large", large.clone(), folder)))
+            .with(AgentExecutor::new("small", small.clone(), folder))
+            .with(AgentExecutor::new("large", large.clone(), folder))
     };
     // Members are tasks of this process; `HarnessManager::new` makes each a process of its own.
     let work = MemberWork::new(home.clone(), workshop);
-    let engine = HarnessManager::in_process(home.path(), Arc::new(work));
+    let engine = HarnessManager::in_process(home.path(), work);
 
     let member = |backend: &str| -> Result<FleetMember, Box<dyn Error>> {
         let task = Task::new("greeting", "Write greeting.txt.")?;
@@ -70,9 +70,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
         Ok(FleetMember::new(HarnessId::new(backend), work))
     };
     let members = [member("small")?, member("large")?];
-    let order = FleetOrder::new("greeting", Arc::new(OneAfterTheOther {}), members);
+    let order = FleetOrder::new("greeting", OneAfterTheOther {}, members);
 
-    let run = FleetRun::new(home, order, Arc::new(engine));
+    let run = FleetRun::new(home, order, engine);
     let outcome = run.run(&RunControl::new()).await?;
 
     for result in &outcome.result.results {

@@ -72,6 +72,9 @@ mod words;
 mod work;
 mod written;
 
+/// Crates whose types are part of this API, in the versions that it uses.
+pub use {autonoe_core, autonoe_process};
+
 pub use alert::{
     Alert, AlertError, AlertHistory, AlertLog, AlertManager, AlertSink, Severity, UnreadableAlert,
 };
@@ -122,8 +125,8 @@ pub use state::{
 #[cfg(feature = "sqlite")]
 pub use state::{SqliteMeta, SqliteState};
 pub use strategy::{
-    AggregatedResult, Decision, Fleet, Graph, HarnessId, HarnessResult, Member, MemberState, Order,
-    Parallel, Pipeline, Race, STRATEGY_PORT, Strategy, Voting, VotingCriterion,
+    AggregatedResult, Decision, Fleet, Graph, HarnessId, HarnessResult, IntoStrategy, Member,
+    MemberState, Order, Parallel, Pipeline, Race, STRATEGY_PORT, Strategy, Voting, VotingCriterion,
 };
 pub use stuck::{
     Circuit, Iteration, StuckDetector, StuckLevel, StuckReason, StuckReport, StuckThresholds,

@@ -9,6 +9,7 @@ mod fleets;
 #[cfg(feature = "conformance")]
 mod handles;
 mod isolation;
+mod one_dependency;
 mod roadmap;
 #[cfg(all(feature = "conformance", feature = "sqlite"))]
 mod state;

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use autonoe_core::{
-    BackendSpec, FixedInstructions, InstructionName, MemoryRepository, Places, RunControl,
+    BackendSpec, FixedInstructions, InstructionName, MemoryRepository, ProjectPaths, RunControl,
     RunEvent, RunEventKind, SessionRunner, SpecContext, StreamEvent, ToolContext, ToolDescription,
     ToolError, ToolErrorCode, ToolOutput, TypedTool,
 };
@@ -84,7 +84,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         "model": "small",
         "prices": {"local/small": {"input": "0.10", "output": "0.40"}},
     }))?;
-    let context = SpecContext::new(Places::new(project.path())).with_environment([
+    let context = SpecContext::new(ProjectPaths::new(project.path())).with_environment([
         ("PATH".into(), std::env::var_os("PATH").unwrap_or_default()),
         ("LOCAL_KEY".into(), "nobody checks it".into()),
     ]);

@@ -23,6 +23,9 @@ mod wire;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 
+/// Crates whose types are part of this API, in the versions that it uses.
+pub use {autonoe_core, autonoe_process};
+
 pub use agent::{LimitTable, ModelAgentOptions, ModelAgents, ModelLimits};
 pub use backend::{KeyPlaces, ModelBackend, command_environment};
 pub use contract::{
@@ -33,8 +36,8 @@ pub use contract::{
 pub use mcp::McpOptions;
 pub use price::{LongPrompt, Price, PriceTable, PricedAgents, TokenCounts};
 pub use provider::{
-    AnthropicSpec, GoogleSpec, HeaderSource, KeySource, OpenAiCompatibleSpec, OpenAiSpec,
-    PROVIDER_PORT, Provider, ProviderContext, ProviderSpec, Proxy, provider_spec,
+    AnthropicSpec, GoogleSpec, HeaderSource, IntoProviderSpec, KeySource, OpenAiCompatibleSpec,
+    OpenAiSpec, PROVIDER_PORT, Provider, ProviderContext, ProviderSpec, Proxy, provider_spec,
 };
 pub use retry::{RetryPolicy, Retrying, Verdict};
 pub use tools::{

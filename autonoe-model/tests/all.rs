@@ -3,6 +3,7 @@
 mod agent;
 #[cfg(feature = "conformance")]
 mod conformance;
+mod one_dependency;
 mod openai;
 mod priced;
 mod providers;

@@ -29,8 +29,8 @@
 //!
 //! let runner = SessionRunner::builder("/srv/project")
 //!     .agents(agents.clone())
-//!     .repository(Arc::new(MemoryRepository::new()))
-//!     .instructions(Arc::new(texts))
+//!     .repository(MemoryRepository::new())
+//!     .instructions(texts)
 //!     .pause_between_sessions(std::time::Duration::ZERO)
 //!     .build()?;
 //! let report = runner.run(&RunControl::new()).await;

@@ -47,14 +47,14 @@ pub trait BashSecurity: Send + Sync {
     /// Judges `command`, the whole text that would be handed to Bash.
     fn check(&self, command: &str) -> Verdict;
 
-    /// Checks that the judge was made for a run with the mode and the project directory of `run`.
+    /// Checks that the judge was made for a run with the mode and the directories of `run`.
     ///
     /// A runner calls it once, before the first session. A judge that holds another one calls the
     /// method of that one; a judge that depends on neither returns `Ok(())`.
     ///
     /// # Errors
     ///
-    /// The judge was made for another mode or another directory.
+    /// The judge was made for another mode, another directory or another home.
     fn check_scope(&self, run: &PolicyScope) -> Result<(), ScopeMismatch>;
 
     /// Adds a judge: a command is allowed if both allow it.

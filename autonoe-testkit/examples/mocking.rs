@@ -14,11 +14,11 @@ use autonoe_core::{
     AgentClient, AgentClientFactory, AgentError, AgentSessionId, BashSecurity, Capabilities, Clock,
     DeliverableRepository, Fence, Gate, GateDecision, Grants, HookCoverage, HookDecision, IdSource,
     InstructionError, InstructionName, InstructionSource, LedgerState, MessageStream, Mode,
-    NoControl, Places, PolicyScope, PreToolUseHook, Prompt, RepositoryError, Revision, RunControl,
-    RunEvent, RunEventKind, RunObserver, ScopeMismatch, ServedTools, SessionControl, SessionKey,
-    SessionOutcome, SessionRunner, SessionSpec, Snapshot, StreamEvent, Support, Tool, ToolCall,
-    ToolContext, ToolDefinition, ToolError, ToolOutput, ToolServer, ToolServerError, Toolbox,
-    Verdict,
+    NoControl, PolicyScope, PreToolUseHook, ProjectPaths, Prompt, RepositoryError, Revision,
+    RunControl, RunEvent, RunEventKind, RunObserver, ScopeMismatch, ServedTools, SessionControl,
+    SessionKey, SessionOutcome, SessionRunner, SessionSpec, Snapshot, StreamEvent, Support, Tool,
+    ToolCall, ToolContext, ToolDefinition, ToolError, ToolOutput, ToolServer, ToolServerError,
+    Toolbox, Verdict,
 };
 use futures::future::BoxFuture;
 use futures::{StreamExt, stream};
@@ -77,7 +77,7 @@ mock! {
     impl PreToolUseHook for Hook {
         fn name(&self) -> &str;
         fn matches(&self, call: &ToolCall) -> bool;
-        async fn check(&self, call: &ToolCall, places: &Places) -> HookDecision;
+        async fn check(&self, call: &ToolCall, project_paths: &ProjectPaths) -> HookDecision;
     }
 }
 
@@ -202,7 +202,11 @@ async fn ask_a_mocked_hook() -> GateDecision {
     hook.expect_check()
         .once()
         .returning(|_, _| HookDecision::block("mocks block everything"));
-    let gate = Gate::new(Places::new("/srv/project"), Grants::baseline(Mode::Run)).with_hook(hook);
+    let gate = Gate::new(
+        ProjectPaths::new("/srv/project"),
+        Grants::baseline(Mode::Run),
+    )
+    .with_hook(hook);
 
     gate.decide(&ToolCall::new("Read", json!({"file_path": "SPEC.md"})))
         .await

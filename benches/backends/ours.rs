@@ -7,8 +7,8 @@ use autonoe_acp::{AcpAgents, AcpOptions};
 use autonoe_claude::{ClaudeAgents, ClaudeOptions, ConfigFolder};
 use autonoe_codex::{CodexAgents, CodexOptions, CodexProvider};
 use autonoe_core::{
-    AgentClientFactory, BackendSpec, Gate, Grants, OuterSandbox, PermissionRule, Places, RunId,
-    SessionKey, SessionOutcome, SessionSpec, SpecContext, StreamEvent, Toolbox,
+    AgentClientFactory, BackendSpec, Gate, Grants, OuterSandbox, PermissionRule, ProjectPaths,
+    RunId, SessionKey, SessionOutcome, SessionSpec, SpecContext, StreamEvent, Toolbox,
 };
 use autonoe_model::{ModelBackend, provider_spec};
 use autonoe_testkit::{ScriptedAgents, SessionScript};
@@ -67,7 +67,7 @@ pub(crate) fn spec(backend: Backend, place: &Place, number: u32) -> SessionSpec 
     };
     let rule: PermissionRule = "Bash".parse().expect("a rule");
     let gate = Gate::new(
-        Places::new(place.project()),
+        ProjectPaths::new(place.project()),
         Grants::none().with_rules([rule]),
     );
     let mut spec = SessionSpec::new(key, place.project(), gate, Toolbox::new([]));
@@ -113,8 +113,8 @@ pub(crate) fn agents(
             let provider = provider_spec(&json!({
                 "type": "anthropic", "key": {"value": "dummy"}, "baseUrl": url,
             }));
-            let backend = ModelBackend::new(provider.expect("a spec").into(), "claude-sonnet-4-5");
-            let context = SpecContext::new(Places::new(place.project()))
+            let backend = ModelBackend::new(provider.expect("a spec"), "claude-sonnet-4-5");
+            let context = SpecContext::new(ProjectPaths::new(place.project()))
                 .with_environment(place.environment(&[]));
             backend.build(&context).expect("a backend")
         }

@@ -139,7 +139,7 @@ fn coordinated(runtime: &Runtime, members: usize) -> std::time::Duration {
                 let id = HarnessId::new(format!("m{number:04}"));
                 MemberSpec::new(id, "work", order["work"].take())
             });
-            Coordinator::new("bench", engine, Arc::new(Parallel {}))
+            Coordinator::new("bench", engine, Parallel {})
                 .members(members)
                 .max_concurrent(NonZeroUsize::MAX)
                 .run(&RunControl::new())
@@ -161,7 +161,7 @@ fn executed(runtime: &Runtime, members: usize) -> std::time::Duration {
                 let runner = runner.clone();
                 all.spawn(async move {
                     let (executor, _) = runner.executor(number);
-                    let executed = executor.execute(&task(), &Execution::default()).await;
+                    let executed = executor.run(&task(), &Execution::default()).await;
                     let result = executed.expect("the task is right");
                     executor.verify_success(&task(), &result).await
                 });

@@ -148,13 +148,13 @@ autonoe_core::register_spec!(Backend, AcpBackend, "acp", {
 #[cfg(test)]
 mod tests {
     use autonoe_backend::SandboxNetwork;
-    use autonoe_core::Places;
+    use autonoe_core::ProjectPaths;
     use serde_json::json;
 
     use super::*;
 
     fn context(path: &str) -> SpecContext {
-        SpecContext::new(Places::new("/srv/project"))
+        SpecContext::new(ProjectPaths::new("/srv/project"))
             .with_environment([("PATH".into(), path.into())])
     }
 

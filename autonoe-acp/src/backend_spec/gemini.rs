@@ -120,14 +120,14 @@ autonoe_core::register_spec!(Backend, GeminiBackend, "gemini", {
 
 #[cfg(test)]
 mod tests {
-    use autonoe_core::{Places, SpecPort, registered_specs};
+    use autonoe_core::{ProjectPaths, SpecPort, registered_specs};
     use serde_json::json;
 
     use super::*;
 
     #[test]
     fn the_program_must_be_there() {
-        let context = SpecContext::new(Places::new("/srv/project"))
+        let context = SpecContext::new(ProjectPaths::new("/srv/project"))
             .with_environment([("PATH".into(), "/nowhere".into())]);
         for spec in [json!({}), json!({"script": "/opt/gemini.js"})] {
             let spec: GeminiBackend = serde_json::from_value(spec).expect("a spec");

@@ -7,7 +7,7 @@ use std::time::Duration;
 use autonoe_acp::{AcpAgents, AcpOptions};
 use autonoe_core::{
     AgentClient, AgentClientFactory, AgentError, AgentErrorKind, Gate, Grants, PermissionRule,
-    Places, RunId, Sandbox, SessionKey, SessionOutcome, SessionSpec, StreamEvent, ToolStatus,
+    ProjectPaths, RunId, Sandbox, SessionKey, SessionOutcome, SessionSpec, StreamEvent, ToolStatus,
     Toolbox,
 };
 use futures::StreamExt;
@@ -120,7 +120,7 @@ impl Talk {
         let rules = ["Bash(ls:*)", "Write(./**)", "Other"];
         let rules = rules.map(|rule| rule.parse::<PermissionRule>().expect("a rule"));
         let grants = Grants::none().with_rules(rules);
-        let gate = Gate::new(Places::new(&self.project), grants);
+        let gate = Gate::new(ProjectPaths::new(&self.project), grants);
         let mut spec = SessionSpec::new(key, &self.project, gate, Toolbox::new([]));
         spec.sandbox = Sandbox::Off;
         spec

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_core::{HookDecision, Places, PreToolUseHook, SessionOutcome, ToolCall};
+use autonoe_core::{HookDecision, PreToolUseHook, ProjectPaths, SessionOutcome, ToolCall};
 use tokio::sync::Notify;
 
 use crate::agent::{Agent, Heard, Talk};
@@ -172,7 +172,7 @@ impl PreToolUseHook for BadHook {
         "bad"
     }
 
-    async fn check(&self, _: &ToolCall, _: &Places) -> HookDecision {
+    async fn check(&self, _: &ToolCall, _: &ProjectPaths) -> HookDecision {
         match self {
             Self::Panics => panic!("a hook that fails"),
             Self::Thinks(asked) => {
@@ -189,6 +189,7 @@ async fn a_hook_that_fails_or_never_answers_allows_nothing() {
         let talk = Agent::prompted(format!("ask '{LS}'; say Done.; finish")).start();
         let mut spec = talk.spec();
         let gate = spec.gate.with_time_limit(Duration::from_millis(100));
+        let gate = gate.expect("a limit");
         spec.gate = gate.with_hook(Arc::new(hook));
         let mut client = talk.client_of(spec);
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use autonoe_acp::{AcpAgents, AcpOptions};
 use autonoe_core::{
-    AgentClient, AgentClientFactory, AgentError, Gate, Grants, PermissionRule, Places, RunId,
+    AgentClient, AgentClientFactory, AgentError, Gate, Grants, PermissionRule, ProjectPaths, RunId,
     Sandbox, SessionKey, SessionSpec, StreamEvent, Toolbox,
 };
 use autonoe_process::{Marker, ProcessInfo, find_program};
@@ -144,7 +144,7 @@ impl Place {
             run: RunId::new("run"),
             number: 1,
         };
-        let gate = Gate::new(Places::new(self.project()), grants);
+        let gate = Gate::new(ProjectPaths::new(self.project()), grants);
         let mut spec = SessionSpec::new(key, self.project(), gate, Toolbox::new([]));
         spec.sandbox = Sandbox::Off;
         spec

@@ -344,7 +344,7 @@ impl autonoe_core::PreToolUseHook for Thinker {
     async fn check(
         &self,
         _: &autonoe_core::ToolCall,
-        _: &autonoe_core::Places,
+        _: &autonoe_core::ProjectPaths,
     ) -> autonoe_core::HookDecision {
         self.0.notify_one();
         std::future::pending().await

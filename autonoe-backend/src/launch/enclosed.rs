@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use autonoe_core::{AgentError, AgentErrorKind, Places, SessionSpec};
+use autonoe_core::{AgentError, AgentErrorKind, ProjectPaths, SessionSpec};
 use autonoe_process::{Launch, Network, OsSandbox};
 
 use super::walls::impossible;
@@ -67,7 +67,7 @@ impl Walls {
             SandboxNetwork::Shared => Network::Shared,
             SandboxNetwork::Off => Network::Off,
         });
-        for name in Places::STATE_FOLDERS {
+        for name in ProjectPaths::STATE_FOLDERS {
             let ours = project.join(name);
             if ours.exists() {
                 sandbox = sandbox.read_only(ours);
@@ -192,7 +192,7 @@ mod tests {
             run: RunId::new("run"),
             number: 1,
         };
-        let gate = Gate::new(Places::new("/p"), Grants::none());
+        let gate = Gate::new(ProjectPaths::new("/p"), Grants::none());
         let mut spec = SessionSpec::new(key, "/p", gate, Toolbox::new([]));
         spec.sandbox = Sandbox::Off;
         spec.outer_sandbox = Some(OuterSandbox::bubblewrap());

@@ -129,7 +129,9 @@ pub(super) fn impossible(error: SandboxError) -> AgentError {
 
 #[cfg(test)]
 mod tests {
-    use autonoe_core::{Gate, Grants, OuterSandbox, Places, RunId, Sandbox, SessionKey, Toolbox};
+    use autonoe_core::{
+        Gate, Grants, OuterSandbox, ProjectPaths, RunId, Sandbox, SessionKey, Toolbox,
+    };
 
     use super::*;
 
@@ -138,7 +140,7 @@ mod tests {
             run: RunId::new("run"),
             number: 1,
         };
-        let gate = Gate::new(Places::new("/p"), Grants::none());
+        let gate = Gate::new(ProjectPaths::new("/p"), Grants::none());
         let mut spec = SessionSpec::new(key, "/p", gate, Toolbox::new([]));
         spec.sandbox = sandbox;
         spec.outer_sandbox = outer.map(|name| OuterSandbox {

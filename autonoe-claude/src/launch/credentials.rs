@@ -145,7 +145,7 @@ fn needed(environment: &BTreeMap<OsString, OsString>) -> CredentialFilter {
 
 #[cfg(test)]
 mod tests {
-    use autonoe_core::{Gate, Grants, Places, RunId, SessionKey, Toolbox};
+    use autonoe_core::{Gate, Grants, ProjectPaths, RunId, SessionKey, Toolbox};
     use serde_json::json;
 
     use super::*;
@@ -155,7 +155,7 @@ mod tests {
             run: RunId::new("run"),
             number: 1,
         };
-        let gate = Gate::new(Places::new("/srv/project"), Grants::none());
+        let gate = Gate::new(ProjectPaths::new("/srv/project"), Grants::none());
         SessionSpec::new(key, "/srv/project", gate, Toolbox::new([]))
     }
 

@@ -67,7 +67,7 @@ fn built_in(rule: &PermissionRule) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use autonoe_core::{Gate, Grants, Mode, Places, RunId, SessionKey, Toolbox};
+    use autonoe_core::{Gate, Grants, Mode, ProjectPaths, RunId, SessionKey, Toolbox};
 
     use super::*;
 
@@ -76,7 +76,7 @@ mod tests {
             run: RunId::new("run"),
             number: 1,
         };
-        let gate = Gate::new(Places::new("/srv/project"), grants);
+        let gate = Gate::new(ProjectPaths::new("/srv/project"), grants);
         let spec = SessionSpec::new(key, "/srv/project", gate, Toolbox::new([]));
         OfferedTools::new(options, &spec)
     }

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use autonoe_backend::Walls;
 use autonoe_core::{
-    AgentError, AgentErrorKind, CostUsd, McpServer, PermissionRule, Sandbox, ThinkingBudget,
+    AgentError, AgentErrorKind, Budget, CostUsd, InvalidValue, McpServer, PermissionRule, Sandbox,
+    ThinkingBudget,
 };
 use autonoe_process::find_program;
 
@@ -274,6 +275,23 @@ impl ClaudeOptions {
     pub fn with_background_grace(mut self, grace: Duration) -> Self {
         self.background_grace = grace;
         self
+    }
+
+    /// Refuses values with which no session could do anything.
+    pub(crate) fn check_values(&self) -> Result<(), InvalidValue> {
+        InvalidValue::check_model("with_model(..)", self.model.as_deref())?;
+        InvalidValue::check_turns("with_max_turns(0)", self.max_turns)?;
+        let budget = Budget {
+            cost_usd: self.max_cost,
+            ..Budget::default()
+        };
+        InvalidValue::check_budget("with_max_cost(0)", &budget)?;
+        for name in self.mcp_servers.keys() {
+            InvalidValue::check_name("with_mcp_server(..)", name)?;
+        }
+        InvalidValue::check_time("with_answer_limit(0)", self.answer_limit)?;
+        InvalidValue::check_time("with_start_limit(0)", self.start_limit)?;
+        InvalidValue::check_time("with_silence_limit(0)", self.silence_limit)
     }
 
     /// Returns the tools all of whose calls a rule refuses.

@@ -32,7 +32,7 @@ fn smaller<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
 #[cfg(test)]
 mod tests {
     use autonoe_core::{
-        CostUsd, Gate, Grants, McpServer, Places, RunId, SessionKey, ThinkingBudget, Toolbox,
+        CostUsd, Gate, Grants, McpServer, ProjectPaths, RunId, SessionKey, ThinkingBudget, Toolbox,
     };
 
     use super::*;
@@ -42,7 +42,7 @@ mod tests {
             run: RunId::new("run"),
             number: 1,
         };
-        let gate = Gate::new(Places::new("/srv/project"), Grants::none());
+        let gate = Gate::new(ProjectPaths::new("/srv/project"), Grants::none());
         let mut spec = SessionSpec::new(key, "/srv/project", gate, Toolbox::new([]));
         spec.sandbox = Sandbox::Off;
         spec

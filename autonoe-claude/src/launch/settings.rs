@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use autonoe_core::{AgentError, Places, Sandbox, SessionSpec};
+use autonoe_core::{AgentError, ProjectPaths, Sandbox, SessionSpec};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -158,7 +158,7 @@ impl SandboxSettings {
             fail_if_unavailable: true,
             filesystem: Filesystem {
                 allow_write: vec![text(temporary)],
-                deny_write: Places::STATE_FOLDERS
+                deny_write: ProjectPaths::STATE_FOLDERS
                     .map(|name| text(&project.join(name)))
                     .into(),
             },

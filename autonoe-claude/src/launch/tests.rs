@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use autonoe_core::{
-    Budget, Gate, Grants, Places, RunId, Sandbox, SessionKey, SessionSpec, ThinkingBudget, Toolbox,
-    TraceContext,
+    Budget, Gate, Grants, ProjectPaths, RunId, Sandbox, SessionKey, SessionSpec, ThinkingBudget,
+    Toolbox, TraceContext,
 };
 
 use super::argv::{Files, arguments};
@@ -17,7 +17,7 @@ fn spec() -> SessionSpec {
         run: RunId::new("run"),
         number: 1,
     };
-    let gate = Gate::new(Places::new("/srv/project"), Grants::none());
+    let gate = Gate::new(ProjectPaths::new("/srv/project"), Grants::none());
     SessionSpec::new(key, "/srv/project", gate, Toolbox::new([]))
 }
 

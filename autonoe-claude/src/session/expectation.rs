@@ -141,7 +141,7 @@ fn not_as_requested(what: &str) -> AgentError {
 mod tests {
     use std::path::Path;
 
-    use autonoe_core::{Gate, Grants, Places, RunId, SessionKey};
+    use autonoe_core::{Gate, Grants, ProjectPaths, RunId, SessionKey};
     use serde_json::json;
 
     use super::*;
@@ -152,7 +152,7 @@ mod tests {
             run: RunId::new("run"),
             number: 1,
         };
-        let gate = Gate::new(Places::new("/srv/project"), Grants::none());
+        let gate = Gate::new(ProjectPaths::new("/srv/project"), Grants::none());
         let spec = SessionSpec::new(key, "/srv/project", gate, Toolbox::new([]));
         let options = ClaudeOptions::new("claude", []);
         let settings = Settings::new(&options, &spec, Path::new("/tmp")).expect("no rules");

@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Command;
 
 use autonoe_core::{
-    Gate, HookDecision, Places, Sandbox, SessionSpec, StreamEvent, ToolStatus, hook_fn,
+    Gate, HookDecision, ProjectPaths, Sandbox, SessionSpec, StreamEvent, ToolStatus, hook_fn,
 };
 use autonoe_testkit::model_server::anthropic::{Script, Turn};
 use serde_json::json;
@@ -42,7 +42,7 @@ fn sandboxed(setting: &Setting) -> SessionSpec {
 fn granting(mut spec: SessionSpec, setting: &Setting, rules: &[&str]) -> SessionSpec {
     let rules = rules.iter().map(|rule| rule.parse().expect("a rule"));
     let grants = spec.gate.grants().clone().with_rules(rules);
-    spec.gate = Gate::new(Places::new(setting.project()), grants);
+    spec.gate = Gate::new(ProjectPaths::new(setting.project()), grants);
     spec
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use autonoe_claude::ClaudeAgents;
 use autonoe_core::{
-    AgentClientFactory, HookDecision, Places, PreToolUseHook, ToolCall, ToolContext,
+    AgentClientFactory, HookDecision, PreToolUseHook, ProjectPaths, ToolCall, ToolContext,
     ToolDescription, ToolError, ToolOutput, TypedTool,
 };
 use autonoe_testkit::model_server::anthropic::{Message, Script, Turn};
@@ -54,7 +54,7 @@ impl PreToolUseHook for AsTheFileSays {
         "as-the-file-says"
     }
 
-    async fn check(&self, call: &ToolCall, _: &Places) -> HookDecision {
+    async fn check(&self, call: &ToolCall, _: &ProjectPaths) -> HookDecision {
         let input = call.input.to_string();
         let does = |what: &&(&str, _)| input.contains(what.0);
         match ANSWERS.iter().find(does).expect("one of them").0 {
@@ -131,7 +131,7 @@ async fn a_call_runs_only_if_the_hook_allows_it_in_time(build: Build) {
     let setting = Setting::new(build, Script::new(calls.chain([Turn::text("Done.")])));
     let project = setting.project();
     let mut spec = setting.spec([Note { project }.into_tool()]);
-    let patient = spec.gate.with_time_limit(PATIENCE);
+    let patient = spec.gate.with_time_limit(PATIENCE).expect("a limit");
     spec.gate = patient.with_hook(Arc::new(AsTheFileSays));
     let mut options = setting.options();
     options.answer_limit = LIMIT;

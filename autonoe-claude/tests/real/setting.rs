@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use autonoe_claude::{ClaudeAgents, ClaudeOptions, ConfigFolder};
 use autonoe_core::{
-    AgentClient, AgentClientFactory, Gate, Grants, PermissionRule, Places, RunId, Sandbox,
+    AgentClient, AgentClientFactory, Gate, Grants, PermissionRule, ProjectPaths, RunId, Sandbox,
     SessionKey, SessionSpec, Tool, Toolbox,
 };
 use autonoe_process::{Marker, ProcessInfo};
@@ -171,7 +171,7 @@ impl Place {
         let tools = Toolbox::new(tools);
         let rules = ["Bash", "Read", "Write", "Edit"].map(|rule| rule.parse::<PermissionRule>());
         let grants = Grants::none().with_rules(rules.into_iter().flatten());
-        let gate = Gate::new(Places::new(self.project()), tools.granted_in(grants));
+        let gate = Gate::new(ProjectPaths::new(self.project()), tools.granted_in(grants));
         let mut spec = SessionSpec::new(key, self.project(), gate, tools);
         spec.sandbox = Sandbox::Off;
         spec

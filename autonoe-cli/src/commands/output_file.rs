@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Component, Path};
 
-use autonoe_core::{Places, Project, replace_file_durably};
+use autonoe_core::{Project, ProjectPaths, replace_file_durably};
 
 use crate::error::CliError;
 use crate::surroundings::Surroundings;
@@ -39,7 +39,7 @@ fn check(path: &Path, what: &str, project: &Project) -> Result<(), CliError> {
     let Ok(real) = folder.canonicalize() else {
         return Ok(());
     };
-    let mut state = Places::STATE_FOLDERS.iter();
+    let mut state = ProjectPaths::STATE_FOLDERS.iter();
     if state.any(|name| real.starts_with(project.root().join(name))) {
         return Err(CliError::usage(format!(
             "{what} would stand among the files of Autonoe; name another place with --output"

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use autonoe_core::{
-    AgentClientFactory, AgentConfig, BackendSpec, EffectiveConfig, Mode, OuterSandbox, Places,
-    Project, SandboxSwitch, SpecContext, json_complaint, read_text_file,
+    AgentClientFactory, AgentConfig, BackendSpec, EffectiveConfig, Mode, OuterSandbox, Project,
+    ProjectPaths, SandboxSwitch, SpecContext, json_complaint, read_text_file,
 };
 use autonoe_model::{McpOptions, ModelAgents};
 use autonoe_scripted::ScriptedBackend;
@@ -181,7 +181,7 @@ pub(crate) fn context_for(
 ) -> SpecContext {
     let mut environment = program_environment(tag, fields, models, surroundings);
     add_git_identity(&mut environment, root);
-    SpecContext::new(Places::new(root)).with_environment(environment)
+    SpecContext::new(ProjectPaths::new(root)).with_environment(environment)
 }
 
 fn on_model(

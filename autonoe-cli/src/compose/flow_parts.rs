@@ -4,9 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use autonoe_core::{CredentialPlaces, Places, Project, Sandbox, SandboxSwitch, SystemClock};
+use autonoe_core::{CredentialPlaces, Project, ProjectPaths, Sandbox, SandboxSwitch, SystemClock};
 use autonoe_flow::{
     Check, Completion, Escalation, ExpectedAction, ExternalStateSource, FlowDefinition,
     NotificationMethod, Notifiers, ProcessCommands, SigningKey, SigningKeys, StepsRegistry,
@@ -132,7 +131,7 @@ pub(super) fn sandbox(
     let program = path.and_then(|path| find_program("bwrap", path));
     let mut sandbox = OsSandbox::new(program.unwrap_or_else(|| BUBBLEWRAP.into())).writable(root);
     // What is put into the repository there may be run outside by the next person who uses git.
-    for kept in Places::STATE_FOLDERS.into_iter().chain([".git"]) {
+    for kept in ProjectPaths::STATE_FOLDERS.into_iter().chain([".git"]) {
         let kept = root.join(kept);
         if kept.symlink_metadata().is_ok() {
             sandbox = sandbox.read_only(kept);
@@ -180,7 +179,7 @@ pub(crate) fn flow_notifiers(
         }
     }
     let notifier = webhook_notifier(keys, project, models, surroundings)?;
-    Ok(Notifiers::default().with_webhook(Arc::new(notifier)))
+    Ok(Notifiers::default().with_webhook(notifier))
 }
 
 /// Returns who tells services, with the authorities that connections to models trust.
@@ -190,7 +189,7 @@ pub(super) fn webhook_notifier(
     models: &ModelsFile,
     surroundings: &Surroundings,
 ) -> Result<WebhookNotifier, CliError> {
-    let mut notifier = WebhookNotifier::new(keys, Arc::new(SystemClock));
+    let mut notifier = WebhookNotifier::new(keys, SystemClock);
     for (place, pem) in authorities(project, &models.trust, surroundings)? {
         let trusting = notifier.trusting(&pem);
         notifier =

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use autonoe_core::{BackendSpec, ConfigError, Places, Project, SpecContext};
+use autonoe_core::{BackendSpec, ConfigError, Project, ProjectPaths, SpecContext};
 use autonoe_model::{
     AnthropicSpec, GoogleSpec, KeyPlaces, KeySource, McpOptions, ModelAgentOptions, ModelBackend,
     ModelError, ModelErrorCode, OpenAiSpec, ProviderContext, ProviderSpec,
@@ -237,7 +237,7 @@ impl NoModel {
 fn context(root: &Path, surroundings: &Surroundings) -> SpecContext {
     let mut environment = surroundings.environment.clone();
     add_git_identity(&mut environment, root);
-    SpecContext::new(Places::new(root)).with_environment(environment)
+    SpecContext::new(ProjectPaths::new(root)).with_environment(environment)
 }
 
 /// Returns the variables in which keys of providers are that need no file.

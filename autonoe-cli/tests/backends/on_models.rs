@@ -1,6 +1,6 @@
 //! Our agent on a model, in a place.
 
-use autonoe_core::{BackendSpec, Places, SpecContext};
+use autonoe_core::{BackendSpec, ProjectPaths, SpecContext};
 use autonoe_model::{ModelBackend, provider_spec};
 use serde_json::json;
 
@@ -37,9 +37,10 @@ impl Api {
         let provider = provider_spec(&json!({
             "type": provider, "key": {"env": "THE_KEY"}, "baseUrl": url,
         }));
-        let backend = ModelBackend::new(provider.expect("a spec").into(), model);
+        let backend = ModelBackend::new(provider.expect("a spec"), model);
         let environment = place.environment([("THE_KEY", "dummy".to_owned())]);
-        let context = SpecContext::new(Places::new(place.root())).with_environment(environment);
+        let context =
+            SpecContext::new(ProjectPaths::new(place.root())).with_environment(environment);
         Agents {
             factory: backend.build(&context).expect("it can be built"),
             outer_sandbox: None,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
 use autonoe_backend::Walls;
-use autonoe_core::{Places, RunId, SessionSpec};
+use autonoe_core::{ProjectPaths, RunId, SessionSpec};
 use autonoe_process::refuse_bare_repositories;
 
 use super::config_file::config_file;
@@ -111,7 +111,7 @@ fn found(options: &CodexOptions, cwd: &Path) -> Vec<(PathBuf, Option<(u64, u64)>
     };
     let own = [options.program.clone(), cwd.to_owned()];
     let own = own.into_iter();
-    let own = own.chain(Places::STATE_FOLDERS.map(|name| cwd.join(name)));
+    let own = own.chain(ProjectPaths::STATE_FOLDERS.map(|name| cwd.join(name)));
     let others = [&walls.writable, &walls.readable, &walls.hidden];
     let others = others.into_iter().flatten().cloned();
     let all = own.chain(kept).chain(others);
@@ -133,7 +133,7 @@ mod tests {
             run: RunId::new("run"),
             number: 1,
         };
-        let gate = Gate::new(Places::new(cwd), Grants::none());
+        let gate = Gate::new(ProjectPaths::new(cwd), Grants::none());
         SessionSpec::new(key, cwd, gate, Toolbox::new([]))
     }
 

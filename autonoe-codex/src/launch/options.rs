@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use autonoe_backend::Walls;
-use autonoe_core::{AgentError, AgentErrorKind, McpServer};
+use autonoe_core::{AgentError, AgentErrorKind, InvalidValue, McpServer};
 use autonoe_process::find_program;
 
 use super::{CodexHome, CodexProvider, ProgramLife};
@@ -170,6 +170,15 @@ impl CodexOptions {
     pub fn with_silence_limit(mut self, limit: Duration) -> Self {
         self.silence_limit = limit;
         self
+    }
+
+    /// Refuses values with which no session could do anything.
+    pub(crate) fn check_values(&self) -> Result<(), InvalidValue> {
+        InvalidValue::check_model("with_model(..)", self.model.as_deref())?;
+        for name in self.mcp_servers.keys() {
+            InvalidValue::check_name("with_mcp_server(..)", name)?;
+        }
+        InvalidValue::check_time("with_silence_limit(0)", self.silence_limit)
     }
 }
 

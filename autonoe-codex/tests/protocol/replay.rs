@@ -6,7 +6,7 @@ use std::path::Path;
 use autonoe_codex::events::Translator;
 use autonoe_codex::wire::{Message, Question};
 use autonoe_core::{
-    Gate, Grants, Places, RunId, SessionKey, SessionSpec, StreamEvent, ToolStatus, Toolbox,
+    Gate, Grants, ProjectPaths, RunId, SessionKey, SessionSpec, StreamEvent, ToolStatus, Toolbox,
 };
 use serde_json::Value;
 
@@ -51,7 +51,7 @@ pub(crate) fn spec() -> SessionSpec {
         run: RunId::new("run"),
         number: 1,
     };
-    let gate = Gate::new(Places::new("/srv/project"), Grants::none());
+    let gate = Gate::new(ProjectPaths::new("/srv/project"), Grants::none());
     SessionSpec::new(key, "/srv/project", gate, Toolbox::new([]))
 }
 

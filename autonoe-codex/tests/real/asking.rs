@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use autonoe_core::{
-    Gate, Grants, HookDecision, Places, PreToolUseHook, SessionSpec, StreamEvent, ToolCall,
+    Gate, Grants, HookDecision, PreToolUseHook, ProjectPaths, SessionSpec, StreamEvent, ToolCall,
     ToolKind, ToolStatus,
 };
 use autonoe_testkit::model_server::{MainRequests, Message, Prompt, Script, Turn};
@@ -29,7 +29,7 @@ impl PreToolUseHook for Recorder {
         "recorder"
     }
 
-    async fn check(&self, call: &ToolCall, _: &Places) -> HookDecision {
+    async fn check(&self, call: &ToolCall, _: &ProjectPaths) -> HookDecision {
         self.asked.lock().expect("no panic").push(call.clone());
         (self.answer)()
     }
@@ -52,7 +52,7 @@ fn spec(setting: &Setting, answer: fn() -> HookDecision) -> (SessionSpec, Arc<Re
     });
     let mut spec = setting.spec([]);
     spec.gate =
-        Gate::new(Places::new(setting.project()), Grants::none()).with_hook(recorder.clone());
+        Gate::new(ProjectPaths::new(setting.project()), Grants::none()).with_hook(recorder.clone());
     (spec, recorder)
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use autonoe_core::{
-    AgentClientFactory, AgentErrorKind, HookDecision, Places, PreToolUseHook, SessionOutcome,
+    AgentClientFactory, AgentErrorKind, HookDecision, PreToolUseHook, ProjectPaths, SessionOutcome,
     StreamEvent, ToolCall, ToolStatus,
 };
 use futures::StreamExt;
@@ -186,7 +186,7 @@ impl PreToolUseHook for Broken {
         "broken"
     }
 
-    async fn check(&self, _call: &ToolCall, _: &Places) -> HookDecision {
+    async fn check(&self, _call: &ToolCall, _: &ProjectPaths) -> HookDecision {
         assert!(!self.panics, "it breaks");
         std::future::pending().await
     }

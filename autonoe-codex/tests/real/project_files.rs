@@ -56,7 +56,7 @@ async fn rules_and_hooks_of_the_project_do_not_count() {
     }
     let mut spec = setting.spec([]);
     spec.gate = autonoe_core::Gate::new(
-        autonoe_core::Places::new(setting.project()),
+        autonoe_core::ProjectPaths::new(setting.project()),
         autonoe_core::Grants::none(),
     );
     let mut client = setting.client(spec);
@@ -105,7 +105,7 @@ async fn what_an_agent_writes_for_the_program_is_nothing_to_the_next_session() {
             .parse::<autonoe_core::PermissionRule>()
             .expect("a rule")];
         spec.gate = autonoe_core::Gate::new(
-            autonoe_core::Places::new(setting.project()),
+            autonoe_core::ProjectPaths::new(setting.project()),
             autonoe_core::Grants::none().with_rules(rules),
         );
         spec

@@ -32,7 +32,7 @@ async fn a_conversation_is_gone_on_with_by_its_id_and_guarded_as_before() {
 
     let mut spec = setting.spec([]);
     spec.gate = autonoe_core::Gate::new(
-        autonoe_core::Places::new(setting.project()),
+        autonoe_core::ProjectPaths::new(setting.project()),
         autonoe_core::Grants::none(),
     );
     spec.resume = Some(session.clone());

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use autonoe_codex::{CodexAgents, CodexOptions, CodexProvider};
 use autonoe_core::{
-    AgentClient, AgentClientFactory, Gate, Grants, OuterSandbox, PermissionRule, Places, RunId,
-    Sandbox, SessionKey, SessionSpec, Tool, Toolbox,
+    AgentClient, AgentClientFactory, Gate, Grants, OuterSandbox, PermissionRule, ProjectPaths,
+    RunId, Sandbox, SessionKey, SessionSpec, Tool, Toolbox,
 };
 use autonoe_process::{Marker, ProcessInfo};
 use autonoe_testkit::model_server::Script;
@@ -139,7 +139,7 @@ impl Place {
         let tools = Toolbox::new(tools);
         let rules = ["Bash", "Read", "Write", "Edit"].map(|rule| rule.parse::<PermissionRule>());
         let grants = Grants::none().with_rules(rules.into_iter().flatten());
-        let gate = Gate::new(Places::new(self.project()), tools.granted_in(grants));
+        let gate = Gate::new(ProjectPaths::new(self.project()), tools.granted_in(grants));
         let mut spec = SessionSpec::new(key, self.project(), gate, tools);
         spec.sandbox = Sandbox::Off;
         spec.outer_sandbox = self.outer_sandbox();

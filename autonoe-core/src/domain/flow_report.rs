@@ -7,7 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::duration::millis;
-use super::{BudgetKind, CostTotal, Failure, RunId, TokenUsage, format_duration};
+use super::report::write_effort;
+use super::{BudgetKind, CostTotal, Failure, RunId, TokenUsage};
 
 /// What a flow comes to, as far as its sessions are concerned.
 ///
@@ -42,17 +43,8 @@ pub struct FlowReport {
 
 impl fmt::Display for FlowReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plural = if self.sessions == 1 { "" } else { "s" };
-        write!(
-            f,
-            "Flow {} ({}) ended: {}\n{} session{plural}, {}, {}",
-            self.flow,
-            self.run,
-            self.exit,
-            self.sessions,
-            format_duration(self.elapsed),
-            self.cost
-        )
+        writeln!(f, "Flow {} ({}) ended: {}", self.flow, self.run, self.exit)?;
+        write_effort(f, (self.sessions, "session"), self.elapsed, self.cost)
     }
 }
 

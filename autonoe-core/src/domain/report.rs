@@ -100,13 +100,19 @@ impl fmt::Display for RunReport {
         if let Some(deliverables) = &self.deliverables {
             write!(f, "{deliverables}; ")?;
         }
-        let plural = if self.iterations == 1 { "" } else { "s" };
-        write!(
-            f,
-            "{} iteration{plural}, {}, {}",
-            self.iterations,
-            format_duration(self.elapsed),
-            self.cost
-        )
+        write_effort(f, (self.iterations, "iteration"), self.elapsed, self.cost)
     }
+}
+
+/// Writes the last line of a summary: how many of what there were, how long they took and what
+/// they cost.
+pub(super) fn write_effort(
+    f: &mut fmt::Formatter<'_>,
+    (count, noun): (u32, &str),
+    elapsed: Duration,
+    cost: CostTotal,
+) -> fmt::Result {
+    let plural = if count == 1 { "" } else { "s" };
+    let elapsed = format_duration(elapsed);
+    write!(f, "{count} {noun}{plural}, {elapsed}, {cost}")
 }

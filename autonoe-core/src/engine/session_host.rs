@@ -1,5 +1,7 @@
 //! What carries out single sessions on a worker, for an engine elsewhere.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -73,6 +75,34 @@ pub trait SessionHost: Send + Sync {
     ///
     /// Another has taken over, or the end could not be written.
     async fn conclude(&self, epoch: Epoch, report: &RunReport) -> Result<(), SessionHostError>;
+}
+
+#[async_trait]
+impl<H: SessionHost + ?Sized> SessionHost for Arc<H> {
+    async fn claim(&self, run: &RunId) -> Result<Epoch, SessionHostError> {
+        (**self).claim(run).await
+    }
+
+    async fn look(&self, run: &RunId) -> Result<LedgerView, Failure> {
+        (**self).look(run).await
+    }
+
+    async fn attach_or_start(
+        &self,
+        key: &SessionKey,
+        epoch: Epoch,
+        session: HostedSession,
+        beat: &(dyn Fn(RunProgress) + Send + Sync),
+        cancelled: CancellationToken,
+    ) -> Result<HostedOutcome, SessionHostError> {
+        (**self)
+            .attach_or_start(key, epoch, session, beat, cancelled)
+            .await
+    }
+
+    async fn conclude(&self, epoch: Epoch, report: &RunReport) -> Result<(), SessionHostError> {
+        (**self).conclude(epoch, report).await
+    }
 }
 
 /// One session, as data that can travel.

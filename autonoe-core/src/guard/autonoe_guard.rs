@@ -13,7 +13,7 @@ use crate::port::lexical_path::meanings::{Meanings, both_forms};
 use crate::port::lexical_path::normalise;
 use crate::port::lexical_path::percent::percent_decoded;
 use crate::port::lexical_path::visible::visible;
-use crate::port::{HookDecision, Places, PreToolUseHook, ToolCall, ToolKind};
+use crate::port::{HookDecision, PreToolUseHook, ProjectPaths, ToolCall, ToolKind};
 
 /// Blocks every call that can write to `.autonoe/`, where the ledger is, or to `.harness/`, where fleets keep
 /// their state.
@@ -27,21 +27,21 @@ use crate::port::{HookDecision, Places, PreToolUseHook, ToolCall, ToolKind};
 /// a fleet may write to its own worktree, which is in `.harness`.
 ///
 /// ```
-/// use autonoe_core::{AutonoeGuard, HookDecision, Places, PreToolUseHook, ToolCall};
+/// use autonoe_core::{AutonoeGuard, HookDecision, PreToolUseHook, ProjectPaths, ToolCall};
 /// use serde_json::json;
 ///
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-/// let places = Places::new("/srv/project");
-/// let guard = AutonoeGuard::new(places.clone());
+/// let project_paths = ProjectPaths::new("/srv/project");
+/// let guard = AutonoeGuard::new(project_paths.clone());
 /// let bash = |command: &str| ToolCall::new("Bash", json!({"command": command}));
 ///
-/// assert_eq!(guard.check(&bash("cat .autonoe/status.json"), &places).await, HookDecision::Pass);
-/// assert!(matches!(guard.check(&bash("rm -r .auto*"), &places).await, HookDecision::Block { .. }));
+/// assert_eq!(guard.check(&bash("cat .autonoe/status.json"), &project_paths).await, HookDecision::Pass);
+/// assert!(matches!(guard.check(&bash("rm -r .auto*"), &project_paths).await, HookDecision::Block { .. }));
 /// # });
 /// ```
 #[derive(Clone, Debug)]
 pub struct AutonoeGuard {
-    places: Places,
+    project_paths: ProjectPaths,
 }
 
 /// Where the ledger is.
@@ -60,9 +60,9 @@ pub(super) const SERVER: &str = "autonoe";
 pub(super) const TALKERS: [&str; 4] = ["TodoWrite", "Task", "WebSearch", "WebFetch"];
 
 impl AutonoeGuard {
-    /// Makes a guard for the project of `places`.
-    pub fn new(places: Places) -> Self {
-        Self { places }
+    /// Makes a guard for the project of `project_paths`.
+    pub fn new(project_paths: ProjectPaths) -> Self {
+        Self { project_paths }
     }
 
     fn judge(&self, call: &ToolCall) -> Result<(), String> {
@@ -82,7 +82,9 @@ impl AutonoeGuard {
                     call.name
                 ))
             }
-            ToolKind::Mcp { .. } | ToolKind::Other if names_fleets(&call.input, &self.places) => {
+            ToolKind::Mcp { .. } | ToolKind::Other
+                if names_fleets(&call.input, &self.project_paths) =>
+            {
                 Err(format!(
                     "{} must not be used on {FLEETS}/, where fleets keep their state; use it on other \
                      files of the project",
@@ -104,7 +106,7 @@ impl AutonoeGuard {
                 call.name
             ));
         }
-        let project = both_forms(&self.places.project);
+        let project = both_forms(&self.project_paths.project);
         for path in paths {
             let meanings = self.meanings(path, call)?;
             if names_directory(path, &project, DIRECTORY) || self.is_in(DIRECTORY, &meanings) {
@@ -135,7 +137,7 @@ impl AutonoeGuard {
     /// Judges the directory that a shell command runs in: its relative paths start there.
     fn judge_directory(&self, call: &ToolCall) -> Result<(), String> {
         let meanings = self.meanings(Path::new("."), call)?;
-        let mut directories = Places::STATE_FOLDERS.into_iter();
+        let mut directories = ProjectPaths::STATE_FOLDERS.into_iter();
         match directories.find(|directory| self.is_in(directory, &meanings)) {
             Some(directory) => Err(format!(
                 "commands do not run in {directory}/; run them in the project"
@@ -145,14 +147,14 @@ impl AutonoeGuard {
     }
 
     fn meanings(&self, path: &Path, call: &ToolCall) -> Result<Meanings, String> {
-        Meanings::of(path, call, &self.places).map_err(|error| {
+        Meanings::of(path, call, &self.project_paths).map_err(|error| {
             format!("{path:?} cannot be followed ({error}); use a path without such links")
         })
     }
 
     fn is_in(&self, directory: &str, meanings: &Meanings) -> bool {
-        let project = both_forms(&self.places.project);
-        let own = both_forms(&self.places.project.join(directory));
+        let project = both_forms(&self.project_paths.project);
+        let own = both_forms(&self.project_paths.project.join(directory));
         meanings.places.iter().any(|place| {
             names_directory(place, &project, directory)
                 || own.iter().any(|own| place.starts_with(own))
@@ -186,12 +188,12 @@ fn names_directory(path: &Path, project: &[PathBuf], directory: &str) -> bool {
 }
 
 /// Returns whether any text in `input` is a path into the folder of fleets.
-fn names_fleets(input: &Value, places: &Places) -> bool {
-    let project = both_forms(&places.project);
+fn names_fleets(input: &Value, project_paths: &ProjectPaths) -> bool {
+    let project = both_forms(&project_paths.project);
     let is_path_there = |text: &str| {
         let text = percent_decoded(&visible(text));
         let text = text.strip_prefix("file://").unwrap_or(&text);
-        let path = normalise(&places.project.join(text));
+        let path = normalise(&project_paths.project.join(text));
         names_directory(&path, &project, FLEETS)
     };
     any_text(input, &is_path_there)
@@ -215,7 +217,7 @@ impl PreToolUseHook for AutonoeGuard {
         "autonoe-protection"
     }
 
-    async fn check(&self, call: &ToolCall, _: &Places) -> HookDecision {
+    async fn check(&self, call: &ToolCall, _: &ProjectPaths) -> HookDecision {
         match self.judge(call) {
             Ok(()) => HookDecision::Pass,
             Err(reason) => HookDecision::block(reason),

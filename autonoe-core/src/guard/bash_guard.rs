@@ -6,19 +6,19 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use autonoe_security::{BashSecurity, Verdict};
 
-use crate::port::{HookDecision, Places, PreToolUseHook, ToolCall, ToolKind};
+use crate::port::{HookDecision, PreToolUseHook, ProjectPaths, ToolCall, ToolKind};
 
 /// Blocks every shell command that the Bash policy denies.
 ///
 /// ```
-/// use autonoe_core::{BashGuard, DenyAll, HookDecision, Places, PreToolUseHook, ToolCall};
+/// use autonoe_core::{BashGuard, DenyAll, HookDecision, PreToolUseHook, ProjectPaths, ToolCall};
 /// use serde_json::json;
 ///
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
 /// let guard = BashGuard::new(DenyAll);
 /// let call = ToolCall::new("Bash", json!({"command": "ls"}));
 ///
-/// assert!(matches!(guard.check(&call, &Places::new("/srv/project")).await, HookDecision::Block { .. }));
+/// assert!(matches!(guard.check(&call, &ProjectPaths::new("/srv/project")).await, HookDecision::Block { .. }));
 /// # });
 /// ```
 #[derive(Clone)]
@@ -45,7 +45,7 @@ impl PreToolUseHook for BashGuard {
         matches!(call.kind, ToolKind::Shell { .. })
     }
 
-    async fn check(&self, call: &ToolCall, _: &Places) -> HookDecision {
+    async fn check(&self, call: &ToolCall, _: &ProjectPaths) -> HookDecision {
         let ToolKind::Shell { command } = &call.kind else {
             return HookDecision::Pass;
         };
@@ -86,14 +86,14 @@ mod tests {
     #[tokio::test]
     async fn a_denial_blocks_with_advice_for_the_agent_and_a_remedy_for_the_operator() {
         let call = |command: &str| ToolCall::new("Bash", json!({ "command": command }));
-        let places = Places::new("/srv");
+        let project_paths = ProjectPaths::new("/srv");
 
         assert_eq!(
-            guard().check(&call("ls"), &places).await,
+            guard().check(&call("ls"), &project_paths).await,
             HookDecision::Pass
         );
         assert_eq!(
-            guard().check(&call("rm x"), &places).await,
+            guard().check(&call("rm x"), &project_paths).await,
             HookDecision::block("only ls may run; use ls (rule R7)").with_remedy("allow it"),
         );
     }
@@ -108,7 +108,7 @@ mod tests {
         assert!(guard().matches(&shell));
         assert!(!guard().matches(&read));
         assert_eq!(
-            guard().check(&read, &Places::new("/srv")).await,
+            guard().check(&read, &ProjectPaths::new("/srv")).await,
             HookDecision::Pass
         );
     }

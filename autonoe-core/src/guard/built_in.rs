@@ -5,7 +5,7 @@ use std::sync::Arc;
 use autonoe_security::BashSecurity;
 
 use super::{AutonoeGuard, BashGuard, CredentialPlaces, FileScope};
-use crate::port::{Places, PreToolUseHook};
+use crate::port::{PreToolUseHook, ProjectPaths};
 
 /// Returns the guards that every run has: Bash policy, file scope, protection of `.autonoe/`.
 ///
@@ -13,24 +13,22 @@ use crate::port::{Places, PreToolUseHook};
 /// makes a [`Gate`](crate::Gate) in another way.
 ///
 /// ```
-/// use std::sync::Arc;
+/// use autonoe_core::{CredentialPlaces, DenyAll, Gate, Grants, Mode, ProjectPaths, built_in_guards};
 ///
-/// use autonoe_core::{CredentialPlaces, DenyAll, Gate, Grants, Mode, Places, built_in_guards};
-///
-/// let places = Places::new("/srv/project");
-/// let gate = Gate::new(places.clone(), Grants::baseline(Mode::Run));
-/// let gate = built_in_guards(Arc::new(DenyAll), &places, CredentialPlaces::default())
+/// let project_paths = ProjectPaths::new("/srv/project");
+/// let gate = Gate::new(project_paths.clone(), Grants::baseline(Mode::Run));
+/// let gate = built_in_guards(DenyAll, &project_paths, CredentialPlaces::default())
 ///     .into_iter()
 ///     .fold(gate, Gate::with_guard);
 /// ```
 pub fn built_in_guards(
-    bash: Arc<dyn BashSecurity>,
-    places: &Places,
+    bash: impl BashSecurity + 'static,
+    project_paths: &ProjectPaths,
     credentials: CredentialPlaces,
 ) -> Vec<Arc<dyn PreToolUseHook>> {
     vec![
         Arc::new(BashGuard::new(bash)),
-        Arc::new(FileScope::new(places.clone()).with_credentials(credentials)),
-        Arc::new(AutonoeGuard::new(places.clone())),
+        Arc::new(FileScope::new(project_paths.clone()).with_credentials(credentials)),
+        Arc::new(AutonoeGuard::new(project_paths.clone())),
     ]
 }

@@ -17,10 +17,10 @@ use crate::port::lexical_path::meanings::both_forms;
 /// much than too little.
 ///
 /// ```
-/// use autonoe_core::{CredentialPlaces, FileScope, Places};
+/// use autonoe_core::{CredentialPlaces, FileScope, ProjectPaths};
 ///
 /// let credentials = CredentialPlaces::default().with_place("~/.vault-token").with_place(".env");
-/// let scope = FileScope::new(Places::new("/srv/project")).with_credentials(credentials);
+/// let scope = FileScope::new(ProjectPaths::new("/srv/project")).with_credentials(credentials);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CredentialPlaces(Vec<String>);

@@ -9,7 +9,7 @@ use super::file_name::{components, spells};
 use super::tool_input::{NamedFile, named_files};
 use crate::port::lexical_path::meanings::{Meanings, both_forms};
 use crate::port::lexical_path::visible::visible;
-use crate::port::{HookDecision, Places, PreToolUseHook, ToolCall, ToolKind};
+use crate::port::{HookDecision, PreToolUseHook, ProjectPaths, ToolCall, ToolKind};
 
 /// Blocks writes outside the project and the temporary places, and every use of credentials.
 ///
@@ -29,29 +29,29 @@ use crate::port::{HookDecision, Places, PreToolUseHook, ToolCall, ToolKind};
 /// sandbox to hold.
 ///
 /// ```
-/// use autonoe_core::{FileScope, HookDecision, Places, PreToolUseHook, ToolCall};
+/// use autonoe_core::{FileScope, HookDecision, PreToolUseHook, ProjectPaths, ToolCall};
 /// use serde_json::json;
 ///
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-/// let places = Places::new("/srv/project");
-/// let scope = FileScope::new(places.clone());
+/// let project_paths = ProjectPaths::new("/srv/project");
+/// let scope = FileScope::new(project_paths.clone());
 /// let write = |path: &str| ToolCall::new("Write", json!({"file_path": path})).in_dir("/srv/project");
 ///
-/// assert_eq!(scope.check(&write("src/main.rs"), &places).await, HookDecision::Pass);
-/// assert!(matches!(scope.check(&write("../x"), &places).await, HookDecision::Block { .. }));
+/// assert_eq!(scope.check(&write("src/main.rs"), &project_paths).await, HookDecision::Pass);
+/// assert!(matches!(scope.check(&write("../x"), &project_paths).await, HookDecision::Block { .. }));
 /// # });
 /// ```
 #[derive(Clone, Debug)]
 pub struct FileScope {
-    places: Places,
+    project_paths: ProjectPaths,
     credentials: CredentialPlaces,
 }
 
 impl FileScope {
-    /// Makes a guard for `places`, with the usual places of credentials.
-    pub fn new(places: Places) -> Self {
+    /// Makes a guard for `project_paths`, with the usual places of credentials.
+    pub fn new(project_paths: ProjectPaths) -> Self {
         Self {
-            places,
+            project_paths,
             credentials: CredentialPlaces::default(),
         }
     }
@@ -91,7 +91,7 @@ impl FileScope {
                 NamedFile::Url(path) => (path, true),
                 NamedFile::Path(path) => (path, false),
             };
-            let meanings = match Meanings::of(path, call, &self.places) {
+            let meanings = match Meanings::of(path, call, &self.project_paths) {
                 Ok(meanings) => meanings,
                 // Most texts are no paths.
                 Err(_) if !is_url && path.is_relative() => continue,
@@ -123,7 +123,7 @@ impl FileScope {
         }
         paths
             .iter()
-            .try_for_each(|path| match Meanings::of(path, call, &self.places) {
+            .try_for_each(|path| match Meanings::of(path, call, &self.project_paths) {
                 Ok(meanings) => judge(path, &meanings),
                 Err(error) => Err(format!(
                     "{path:?} cannot be followed ({error}); use a path without such links"
@@ -147,7 +147,7 @@ impl FileScope {
             if is_outside(place, &writable) {
                 return Err(format!(
                     "{path:?} is outside the project; write inside the project or in {:?}",
-                    self.places.temporary
+                    self.project_paths.temporary
                 ));
             }
             if has_below(place, &writable, ".git") {
@@ -167,10 +167,10 @@ impl FileScope {
                 return Err(format!(
                     "{directory:?} is outside the project; run commands inside the project or in \
                      {:?}",
-                    self.places.temporary
+                    self.project_paths.temporary
                 ));
             }
-            let mut protected = Places::STATE_FOLDERS.into_iter().chain([".git"]);
+            let mut protected = ProjectPaths::STATE_FOLDERS.into_iter().chain([".git"]);
             if protected.any(|name| has_below(place, &writable, name)) {
                 return Err(format!(
                     "{directory:?} is no directory for commands; run them in the project"
@@ -186,7 +186,7 @@ impl FileScope {
         meanings: &Meanings,
         exposes: impl Fn(&Path, &Path) -> bool,
     ) -> Result<(), String> {
-        let home = self.places.home.as_deref();
+        let home = self.project_paths.home.as_deref();
         let homes = [Some(home), meanings.in_unknown_home.then_some(None)];
         for home in homes.into_iter().flatten() {
             // The many places of credentials are looked up once for all meanings.
@@ -205,7 +205,7 @@ impl FileScope {
         if std::fs::metadata(place).is_ok_and(|found| !found.is_dir()) {
             return false;
         }
-        let in_project = both_forms(&self.places.project)
+        let in_project = both_forms(&self.project_paths.project)
             .iter()
             .any(|root| place.starts_with(root));
         let pattern = location.to_string_lossy().contains('*');
@@ -213,7 +213,8 @@ impl FileScope {
     }
 
     fn writable(&self) -> Vec<PathBuf> {
-        let roots = std::iter::once(&self.places.project).chain(&self.places.temporary);
+        let roots =
+            std::iter::once(&self.project_paths.project).chain(&self.project_paths.temporary);
         roots.flat_map(|root| both_forms(root)).collect()
     }
 }
@@ -224,7 +225,7 @@ impl PreToolUseHook for FileScope {
         "file-scope"
     }
 
-    async fn check(&self, call: &ToolCall, _: &Places) -> HookDecision {
+    async fn check(&self, call: &ToolCall, _: &ProjectPaths) -> HookDecision {
         match self.judge(call) {
             Ok(()) => HookDecision::Pass,
             Err(reason) => HookDecision::block(reason),

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use crate::port::{HookDecision, Places, PreToolUseHook, ToolCall, ToolKind, Toolbox};
+use crate::port::{HookDecision, PreToolUseHook, ProjectPaths, ToolCall, ToolKind, Toolbox};
 
 /// Tools of agents that change nothing outside of the agent.
 const HARMLESS: [&str; 1] = ["TodoWrite"];
@@ -20,7 +20,7 @@ impl PreToolUseHook for ReadOnlyGuard {
         "read-only"
     }
 
-    async fn check(&self, call: &ToolCall, _: &Places) -> HookDecision {
+    async fn check(&self, call: &ToolCall, _: &ProjectPaths) -> HookDecision {
         let changes_nothing = match &call.kind {
             ToolKind::Read { .. } | ToolKind::Fetch { .. } => true,
             ToolKind::Mcp { .. } => call.kind.certain_server() == Some(Toolbox::SERVER),
@@ -58,7 +58,7 @@ mod tests {
             let call = ToolCall::new(name, input);
 
             let decision =
-                futures::executor::block_on(ReadOnlyGuard.check(&call, &Places::new("/srv")));
+                futures::executor::block_on(ReadOnlyGuard.check(&call, &ProjectPaths::new("/srv")));
 
             assert_eq!(decision == HookDecision::Pass, passes, "{name}");
         }

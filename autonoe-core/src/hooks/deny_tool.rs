@@ -12,7 +12,8 @@ use crate::port::{
 /// Blocks what a permission rule speaks of: `{"type": "core-deny-tool", "rule": "WebFetch(*)", ..}`.
 ///
 /// It blocks what may [touch](PermissionRule::touches) the rule, which is more
-/// than what the rule would grant.
+/// than what the rule would grant. A rule with `~` blocks every call that it might
+/// concern while the run does not know the user's home.
 ///
 /// ```
 /// use autonoe_core::HookSpec;
@@ -32,21 +33,22 @@ pub struct DenyTool {
 
 #[typetag::serde(name = "core-deny-tool")]
 impl HookSpec for DenyTool {
-    fn build(&self, context: &SpecContext) -> Result<Arc<dyn PreToolUseHook>, SpecError> {
+    fn build(&self, _: &SpecContext) -> Result<Arc<dyn PreToolUseHook>, SpecError> {
         if self.reason.trim().is_empty() {
             return Err(SpecError::new("core-deny-tool", "its reason is blank"));
         }
-        if self.rule.needs_home() && context.places.home.is_none() {
-            let reason = format!("{} needs to know where the home is", self.rule);
-            return Err(SpecError::new("core-deny-tool", reason));
-        }
         let Self { rule, reason } = self.clone();
-        let places = context.places.clone();
-        Ok(hook_fn(format!("deny {rule}"), move |call, _| {
-            if rule.touches(call, &places) {
-                HookDecision::block(reason.clone())
-            } else {
+        let unknown_home = format!(
+            "{rule} cannot be checked, because the run does not know the user's home: {reason}"
+        );
+        let name = format!("deny {rule}");
+        Ok(hook_fn(name, move |call, project_paths| {
+            if !rule.touches(call, project_paths) {
                 HookDecision::Pass
+            } else if rule.needs_home() && project_paths.home.is_none() {
+                HookDecision::block(unknown_home.clone())
+            } else {
+                HookDecision::block(reason.clone())
             }
         }))
     }
@@ -62,18 +64,18 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::port::{Places, ToolCall, ToolKind};
+    use crate::port::{ProjectPaths, ToolCall, ToolKind};
 
     async fn blocks(rule: &str, call: &ToolCall) -> bool {
         let spec = DenyTool {
             rule: rule.parse().expect("a rule"),
             reason: "no".into(),
         };
-        let places = Places::new("/srv/project").with_home("/home/user");
+        let project_paths = ProjectPaths::new("/srv/project").with_home("/home/user");
         let hook = spec
-            .build(&SpecContext::new(places.clone()))
+            .build(&SpecContext::new(project_paths.clone()))
             .expect("it builds");
-        hook.check(call, &places).await != HookDecision::Pass
+        hook.check(call, &project_paths).await != HookDecision::Pass
     }
 
     fn shell(command: &str) -> ToolCall {
@@ -177,31 +179,53 @@ mod tests {
             rule: "Read(./secrets/*)".parse().expect("a rule"),
             reason: "no".into(),
         };
-        let places = Places::new(dir.path());
+        let project_paths = ProjectPaths::new(dir.path());
         let hook = spec
-            .build(&SpecContext::new(places.clone()))
+            .build(&SpecContext::new(project_paths.clone()))
             .expect("it builds");
 
         for (path, blocked) in [("s/a", true), ("s", true), (".", true), ("a", false)] {
             let call = ToolCall::new("Read", json!({"file_path": path})).in_dir(dir.path());
 
             assert_eq!(
-                hook.check(&call, &places).await != HookDecision::Pass,
+                hook.check(&call, &project_paths).await != HookDecision::Pass,
                 blocked,
                 "{path}"
             );
         }
     }
 
-    #[test]
-    fn a_rule_about_an_unknown_home_cannot_be_built() {
+    #[tokio::test]
+    async fn the_home_is_that_of_the_run_and_an_unknown_one_may_be_anywhere() {
         let spec = DenyTool {
             rule: "Read(~/notes/**)".parse().expect("a rule"),
             reason: "private".into(),
         };
+        let homeless = ProjectPaths::new("/srv/project");
+        let hook = spec.build(&SpecContext::new(homeless.clone()));
+        let hook = hook.expect("it builds");
+        let read = |path: &str| in_project("Read", json!({ "file_path": path }));
+        let at_home = homeless.clone().with_home("/no-home/user");
 
-        let built = spec.build(&SpecContext::new(Places::new("/srv/project")));
+        for (path, project_paths, reason) in [
+            ("/no-home/user/notes/a", &at_home, Some("private")),
+            ("~/notes/a", &at_home, Some("private")),
+            ("src/a", &at_home, None),
+            (
+                "src/a",
+                &homeless,
+                Some(
+                    "Read(~/notes/**) cannot be checked, because the run does not know the user's \
+                     home: private",
+                ),
+            ),
+        ] {
+            let decision = hook.check(&read(path), project_paths).await;
 
-        assert!(built.is_err());
+            let expected = reason.map_or(HookDecision::Pass, HookDecision::block);
+            assert_eq!(decision, expected, "{path}");
+        }
+        let bash = hook.check(&shell("ls"), &homeless).await;
+        assert_eq!(bash, HookDecision::Pass);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::domain::{Failure, Retry};
+use crate::domain::{Failure, InvalidValue, Retry};
 
 /// Why an agent could not be started or did not finish.
 ///
@@ -92,6 +92,12 @@ impl AgentError {
     /// Returns how long the other side asked to wait, if it did.
     pub fn delay(&self) -> Option<Duration> {
         self.retry_after
+    }
+}
+
+impl From<InvalidValue> for AgentError {
+    fn from(error: InvalidValue) -> Self {
+        Self::new(AgentErrorKind::Configuration, error.to_string())
     }
 }
 

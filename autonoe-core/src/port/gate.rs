@@ -11,8 +11,9 @@ use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Events, Grants, HookDecision, Places, PreToolUseHook, RunEventKind, ToolCall, ToolKind,
+    Events, Grants, HookDecision, PreToolUseHook, ProjectPaths, RunEventKind, ToolCall, ToolKind,
 };
+use crate::domain::InvalidValue;
 
 /// Decides whether a tool call may run: one function for every backend.
 ///
@@ -27,11 +28,11 @@ use super::{
 /// session is over, everything is denied.
 ///
 /// ```
-/// use autonoe_core::{Gate, Grants, HookDecision, Places, ToolCall, hook_fn};
+/// use autonoe_core::{Gate, Grants, HookDecision, ProjectPaths, ToolCall, hook_fn};
 /// use serde_json::json;
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
-/// let gate = Gate::new(Places::new("/srv/project"), Grants::none().with_tool("Task"))
+/// let gate = Gate::new(ProjectPaths::new("/srv/project"), Grants::none().with_tool("Task"))
 ///     .with_hook(hook_fn("careful", |call, _| match call.input["risky"].as_bool() {
 ///         Some(true) => HookDecision::block("too risky"),
 ///         _ => HookDecision::Pass,
@@ -47,7 +48,7 @@ pub struct Gate {
     guards: Vec<Arc<dyn PreToolUseHook>>,
     hooks: Vec<Arc<dyn PreToolUseHook>>,
     grants: Grants,
-    places: Places,
+    project_paths: ProjectPaths,
     time_limit: Duration,
     events: Events,
     over: CancellationToken,
@@ -58,12 +59,12 @@ impl Gate {
     pub const DEFAULT_TIME_LIMIT: Duration = Duration::from_secs(10);
 
     /// Makes a gate without guards and hooks, on which only `grants` opens anything.
-    pub fn new(places: Places, grants: Grants) -> Self {
+    pub fn new(project_paths: ProjectPaths, grants: Grants) -> Self {
         Self {
             guards: Vec::new(),
             hooks: Vec::new(),
             grants,
-            places,
+            project_paths,
             time_limit: Self::DEFAULT_TIME_LIMIT,
             events: Events::silent(),
             over: CancellationToken::new(),
@@ -85,10 +86,14 @@ impl Gate {
     }
 
     /// Sets how long one hook may take before the call is blocked.
-    #[must_use]
-    pub fn with_time_limit(mut self, limit: Duration) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// The limit is zero, with which every hook would block every call.
+    pub fn with_time_limit(mut self, limit: Duration) -> Result<Self, InvalidValue> {
+        InvalidValue::check_time("with_time_limit(0)", limit)?;
         self.time_limit = limit;
-        self
+        Ok(self)
     }
 
     /// Sets where decisions are told.
@@ -111,8 +116,8 @@ impl Gate {
     }
 
     /// Returns the directories that the rules refer to.
-    pub fn places(&self) -> &Places {
-        &self.places
+    pub fn project_paths(&self) -> &ProjectPaths {
+        &self.project_paths
     }
 
     /// Decides whether `call` may run, and tells the observers.
@@ -153,7 +158,7 @@ impl Gate {
                 }
             }
         }
-        match self.grants.granting(call, &self.places) {
+        match self.grants.granting(call, &self.project_paths) {
             Some(by) => GateDecision::Allow { by },
             None => GateDecision::deny(
                 "grants",
@@ -166,7 +171,7 @@ impl Gate {
     async fn ask(&self, hook: &Arc<dyn PreToolUseHook>, call: &ToolCall) -> HookDecision {
         let answer = AssertUnwindSafe(async {
             if hook.matches(call) {
-                hook.check(call, &self.places).await
+                hook.check(call, &self.project_paths).await
             } else {
                 HookDecision::Pass
             }

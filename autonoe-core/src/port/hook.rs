@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Places, ToolCall};
+use super::{ProjectPaths, ToolCall};
 
 /// Looks at a tool call before it happens.
 ///
@@ -23,7 +23,7 @@ use super::{Places, ToolCall};
 ///
 /// ```
 /// use async_trait::async_trait;
-/// use autonoe_core::{HookDecision, PreToolUseHook, Places, ToolCall, ToolKind};
+/// use autonoe_core::{HookDecision, PreToolUseHook, ProjectPaths, ToolCall, ToolKind};
 ///
 /// struct NoForcePush;
 ///
@@ -37,7 +37,7 @@ use super::{Places, ToolCall};
 ///         matches!(call.kind, ToolKind::Shell { .. })
 ///     }
 ///
-///     async fn check(&self, call: &ToolCall, _: &Places) -> HookDecision {
+///     async fn check(&self, call: &ToolCall, _: &ProjectPaths) -> HookDecision {
 ///         match &call.kind {
 ///             ToolKind::Shell { command } if command.contains("push --force") => {
 ///                 HookDecision::block("history is shared; push without --force")
@@ -58,15 +58,15 @@ pub trait PreToolUseHook: Send + Sync {
         true
     }
 
-    /// Decides about `call`, which an agent makes in the project of `places`.
-    async fn check(&self, call: &ToolCall, places: &Places) -> HookDecision;
+    /// Decides about `call`, which an agent makes in the project of `project_paths`.
+    async fn check(&self, call: &ToolCall, project_paths: &ProjectPaths) -> HookDecision;
 
     /// Combines two hooks into one that asks both.
     ///
     /// A block of either one blocks the call. Otherwise an approval of either one approves it.
     ///
     /// ```
-    /// use autonoe_core::{HookDecision, Places, PreToolUseHook, ToolCall, hook_fn};
+    /// use autonoe_core::{HookDecision, ProjectPaths, PreToolUseHook, ToolCall, hook_fn};
     /// use serde_json::json;
     ///
     /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
@@ -79,7 +79,7 @@ pub trait PreToolUseHook: Send + Sync {
     ///
     /// let decide = async |name| {
     ///     let call = ToolCall::new(name, json!({}));
-    ///     both.check(&call, &Places::new("/srv/project")).await
+    ///     both.check(&call, &ProjectPaths::new("/srv/project")).await
     /// };
     /// assert_eq!(decide("Task").await, HookDecision::Approve);
     /// assert!(matches!(decide("WebFetch").await, HookDecision::Block { .. }));
@@ -99,18 +99,18 @@ pub trait PreToolUseHook: Send + Sync {
     /// Restricts the hook to calls for which `condition` holds; it passes all others.
     ///
     /// ```
-    /// use autonoe_core::{HookDecision, Mode, Places, PreToolUseHook, ToolCall, hook_fn};
+    /// use autonoe_core::{HookDecision, Mode, ProjectPaths, PreToolUseHook, ToolCall, hook_fn};
     /// use serde_json::json;
     ///
     /// let in_sync = hook_fn("no-web", |_, _| HookDecision::block("verify offline"))
     ///     .when(|call: &ToolCall| call.mode == Mode::Sync);
     ///
     /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-    /// let places = Places::new("/srv/project");
+    /// let project_paths = ProjectPaths::new("/srv/project");
     /// let call = ToolCall::new("WebFetch", json!({"url": "https://example.com"}));
-    /// assert_eq!(in_sync.check(&call, &places).await, HookDecision::Pass);
+    /// assert_eq!(in_sync.check(&call, &project_paths).await, HookDecision::Pass);
     /// let call = call.in_mode(Mode::Sync);
-    /// assert_eq!(in_sync.check(&call, &places).await, HookDecision::block("verify offline"));
+    /// assert_eq!(in_sync.check(&call, &project_paths).await, HookDecision::block("verify offline"));
     /// # });
     /// ```
     fn when<C>(self, condition: C) -> WhenHook<Self, C>
@@ -135,8 +135,8 @@ impl<H: PreToolUseHook + ?Sized> PreToolUseHook for Arc<H> {
         (**self).matches(call)
     }
 
-    async fn check(&self, call: &ToolCall, places: &Places) -> HookDecision {
-        (**self).check(call, places).await
+    async fn check(&self, call: &ToolCall, project_paths: &ProjectPaths) -> HookDecision {
+        (**self).check(call, project_paths).await
     }
 }
 
@@ -158,13 +158,13 @@ impl<A: PreToolUseHook, B: PreToolUseHook> PreToolUseHook for AndHook<A, B> {
         self.first.matches(call) || self.second.matches(call)
     }
 
-    async fn check(&self, call: &ToolCall, places: &Places) -> HookDecision {
+    async fn check(&self, call: &ToolCall, project_paths: &ProjectPaths) -> HookDecision {
         let mut is_approved = false;
         for hook in [&self.first as &dyn PreToolUseHook, &self.second] {
             if !hook.matches(call) {
                 continue;
             }
-            match hook.check(call, places).await {
+            match hook.check(call, project_paths).await {
                 HookDecision::Pass => {}
                 HookDecision::Approve => is_approved = true,
                 block @ HookDecision::Block { .. } => return block,
@@ -198,9 +198,9 @@ where
         self.hook.matches(call)
     }
 
-    async fn check(&self, call: &ToolCall, places: &Places) -> HookDecision {
+    async fn check(&self, call: &ToolCall, project_paths: &ProjectPaths) -> HookDecision {
         match (self.condition)(call) {
-            true => self.hook.check(call, places).await,
+            true => self.hook.check(call, project_paths).await,
             false => HookDecision::Pass,
         }
     }
@@ -260,7 +260,7 @@ impl HookDecision {
 /// ```
 pub fn hook_fn<F>(name: impl Into<String>, decide: F) -> Arc<dyn PreToolUseHook>
 where
-    F: Fn(&ToolCall, &Places) -> HookDecision + Send + Sync + 'static,
+    F: Fn(&ToolCall, &ProjectPaths) -> HookDecision + Send + Sync + 'static,
 {
     Arc::new(HookFn {
         name: name.into(),
@@ -276,14 +276,14 @@ struct HookFn<F> {
 #[async_trait]
 impl<F> PreToolUseHook for HookFn<F>
 where
-    F: Fn(&ToolCall, &Places) -> HookDecision + Send + Sync,
+    F: Fn(&ToolCall, &ProjectPaths) -> HookDecision + Send + Sync,
 {
     fn name(&self) -> &str {
         &self.name
     }
 
-    async fn check(&self, call: &ToolCall, places: &Places) -> HookDecision {
-        (self.decide)(call, places)
+    async fn check(&self, call: &ToolCall, project_paths: &ProjectPaths) -> HookDecision {
+        (self.decide)(call, project_paths)
     }
 }
 

@@ -32,7 +32,7 @@ pub fn plain_backend(tag: &str) -> Result<Arc<dyn BackendSpec>, Vec<String>> {
 /// use std::sync::Arc;
 ///
 /// use autonoe_core::{
-///     AgentClientFactory, Availability, BackendProbe, BackendSpec, Places, ProbeFinding,
+///     AgentClientFactory, Availability, BackendProbe, BackendSpec, ProjectPaths, ProbeFinding,
 ///     SpecContext, SpecError, probe_backends,
 /// };
 /// use schemars::JsonSchema;
@@ -62,7 +62,7 @@ pub fn plain_backend(tag: &str) -> Result<Arc<dyn BackendSpec>, Vec<String>> {
 ///
 /// # fn main() {
 /// # futures::executor::block_on(async {
-/// let found = probe_backends(|_tag| Some(SpecContext::new(Places::new("/srv/project")))).await;
+/// let found = probe_backends(|_tag| Some(SpecContext::new(ProjectPaths::new("/srv/project")))).await;
 ///
 /// assert_eq!(found[0].backend, "docs-team-agent");
 /// assert_eq!(found[0].availability, Availability::Unavailable);

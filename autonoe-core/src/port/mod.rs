@@ -19,11 +19,11 @@ mod model_call;
 mod model_event;
 mod observer;
 mod permission;
-mod places;
 mod plain_schema;
 mod probe_finding;
 mod progress_note;
 mod project_memory;
+mod project_paths;
 mod recorded_event;
 mod repository;
 mod retelling;
@@ -67,11 +67,11 @@ pub use model_call::{CallCosts, ModelCall};
 pub use model_event::{ModelAnswer, ModelAsked, ModelMessages, ModelPart};
 pub use observer::{Events, RunObserver};
 pub use permission::{Grants, InvalidRule, PermissionRule};
-pub use places::Places;
 pub use plain_schema::{plain_output_schema, plain_schema};
 pub use probe_finding::{ProbeFinding, ProbeState};
 pub use progress_note::ProgressNote;
 pub use project_memory::ProjectMemory;
+pub use project_paths::ProjectPaths;
 pub use recorded_event::RecordedEvent;
 pub use repository::{
     DeliverableRepository, Fence, OwnedLedger, RepositoryError, RepositoryErrorKind, Revision,

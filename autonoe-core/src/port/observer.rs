@@ -103,14 +103,15 @@ impl Events {
     /// Tells `observers`, from the root of a new trace.
     pub fn new(
         observers: Vec<Arc<dyn RunObserver>>,
-        clock: Arc<dyn Clock>,
-        ids: Arc<dyn IdSource>,
+        clock: impl Clock + 'static,
+        ids: impl IdSource + 'static,
     ) -> Self {
+        let ids: Arc<dyn IdSource> = Arc::new(ids);
         let span = ids.root_span();
         Self {
             shared: Some(Arc::new(Shared {
                 observers: Mutex::new(observers),
-                clock,
+                clock: Arc::new(clock),
                 ids,
                 model_calls: AtomicU64::new(0),
                 nested: Mutex::default(),
@@ -179,11 +180,9 @@ impl Events {
     /// would make a circle is passed over.
     ///
     /// ```
-    /// use std::sync::Arc;
-    ///
     /// use autonoe_core::{Events, SeededIds, SystemClock};
     ///
-    /// let session = Events::new(vec![], Arc::new(SystemClock), Arc::new(SeededIds::new(1)));
+    /// let session = Events::new(vec![], SystemClock, SeededIds::new(1));
     /// session.call_within("read-1", "task-1");
     ///
     /// let (task, read) = (session.at_call("task-1"), session.at_call("read-1"));

@@ -11,13 +11,13 @@ use super::SessionSpec;
 /// It is for backends whose program does not read the file itself.
 ///
 /// ```
-/// use autonoe_core::{Gate, Grants, Places, ProjectMemory, RunId, SessionKey, SessionSpec, Toolbox};
+/// use autonoe_core::{Gate, Grants, ProjectPaths, ProjectMemory, RunId, SessionKey, SessionSpec, Toolbox};
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # let project = folder.path();
 /// std::fs::write(project.join("AGENTS.md"), "Indent with tabs.")?;
 /// let key = SessionKey { run: RunId::new("run"), number: 1 };
-/// let gate = Gate::new(Places::new(project), Grants::none());
+/// let gate = Gate::new(ProjectPaths::new(project), Grants::none());
 /// let mut spec = SessionSpec::new(key, project, gate, Toolbox::new([]));
 ///
 /// let memory = ProjectMemory::read(&spec, "AGENTS.md");
@@ -157,7 +157,7 @@ mod tests {
 
     use super::*;
     use crate::domain::{RunId, SessionKey};
-    use crate::port::{Gate, Grants, Places, Toolbox};
+    use crate::port::{Gate, Grants, ProjectPaths, Toolbox};
 
     const NAME: &str = "AGENTS.md";
 
@@ -166,7 +166,7 @@ mod tests {
             run: RunId::new("run"),
             number: 1,
         };
-        let gate = Gate::new(Places::new(project), Grants::none());
+        let gate = Gate::new(ProjectPaths::new(project), Grants::none());
         SessionSpec::new(key, project, gate, Toolbox::new([]))
     }
 

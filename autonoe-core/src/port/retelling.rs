@@ -17,7 +17,7 @@ use crate::domain::{SpanId, StreamEvent};
 /// use serde_json::json;
 ///
 /// let observer = |event: &RunEvent<'_>| println!("{event:?}");
-/// let events = Events::new(vec![Arc::new(observer)], Arc::new(SystemClock), Arc::new(SeededIds::new(1)));
+/// let events = Events::new(vec![Arc::new(observer)], SystemClock, SeededIds::new(1));
 /// let mut retold = RetoldSessions::below(events);
 ///
 /// let event: RecordedEvent = serde_json::from_value(json!({

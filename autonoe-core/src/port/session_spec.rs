@@ -24,10 +24,10 @@ use crate::domain::{
 /// backend's [`Capabilities`](super::Capabilities).
 ///
 /// ```
-/// use autonoe_core::{Gate, Grants, Places, RunId, SessionKey, SessionSpec, Toolbox};
+/// use autonoe_core::{Gate, Grants, ProjectPaths, RunId, SessionKey, SessionSpec, Toolbox};
 ///
 /// let key = SessionKey { run: RunId::new("run"), number: 1 };
-/// let gate = Gate::new(Places::new("/srv/project"), Grants::none());
+/// let gate = Gate::new(ProjectPaths::new("/srv/project"), Grants::none());
 ///
 /// let spec = SessionSpec::new(key, "/srv/project", gate, Toolbox::new([]));
 ///

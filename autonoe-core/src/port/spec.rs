@@ -9,7 +9,9 @@ use async_trait::async_trait;
 use schemars::Schema;
 use serde_json::Value;
 
-use super::{AgentClientFactory, BackendProbe, OuterSandbox, Places, PreToolUseHook, ProbeFinding};
+use super::{
+    AgentClientFactory, BackendProbe, OuterSandbox, PreToolUseHook, ProbeFinding, ProjectPaths,
+};
 
 /// Describes a hook in a configuration file, and builds it.
 ///
@@ -24,7 +26,7 @@ use super::{AgentClientFactory, BackendProbe, OuterSandbox, Places, PreToolUseHo
 /// use std::sync::Arc;
 ///
 /// use autonoe_core::{
-///     HookDecision, HookSpec, Places, PreToolUseHook, SpecContext, SpecError, ToolKind, hook_fn,
+///     HookDecision, HookSpec, ProjectPaths, PreToolUseHook, SpecContext, SpecError, ToolKind, hook_fn,
 /// };
 /// use schemars::JsonSchema;
 /// use serde::{Deserialize, Serialize};
@@ -49,7 +51,7 @@ use super::{AgentClientFactory, BackendProbe, OuterSandbox, Places, PreToolUseHo
 ///
 /// let spec: Box<dyn HookSpec> =
 ///     serde_json::from_str(r#"{"type": "docs-offline", "reason": "we work offline"}"#)?;
-/// let hook = spec.build(&SpecContext::new(Places::new("/srv/project")))?;
+/// let hook = spec.build(&SpecContext::new(ProjectPaths::new("/srv/project")))?;
 /// assert_eq!(hook.name(), "offline");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -130,16 +132,16 @@ pub trait BackendSpec: fmt::Debug + Send + Sync {
 #[non_exhaustive]
 pub struct SpecContext {
     /// The directories of the project.
-    pub places: Places,
+    pub project_paths: ProjectPaths,
     /// The environment for programs that a backend starts. The library never reads its own.
     pub environment: BTreeMap<OsString, OsString>,
 }
 
 impl SpecContext {
-    /// Makes a context for the project at `places`, with an empty environment.
-    pub fn new(places: Places) -> Self {
+    /// Makes a context for the project at `project_paths`, with an empty environment.
+    pub fn new(project_paths: ProjectPaths) -> Self {
         Self {
-            places,
+            project_paths,
             environment: BTreeMap::new(),
         }
     }
@@ -147,10 +149,10 @@ impl SpecContext {
     /// Sets the environment for programs that a backend starts.
     ///
     /// ```
-    /// use autonoe_core::{Places, SpecContext};
+    /// use autonoe_core::{ProjectPaths, SpecContext};
     ///
     /// let path = [("PATH".into(), "/usr/bin:/bin".into())];
-    /// let context = SpecContext::new(Places::new("/srv/project")).with_environment(path);
+    /// let context = SpecContext::new(ProjectPaths::new("/srv/project")).with_environment(path);
     ///
     /// assert_eq!(context.environment.len(), 1);
     /// ```
@@ -168,7 +170,7 @@ impl fmt::Debug for SpecContext {
     // The environment may hold secrets, so only its names are shown.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SpecContext")
-            .field("places", &self.places)
+            .field("project_paths", &self.project_paths)
             .field("environment", &self.environment.keys())
             .finish()
     }

@@ -11,11 +11,11 @@ impl SessionSpec {
     /// must honour it; it still checks the values that it does not accept.
     ///
     /// ```
-    /// use autonoe_core::{Capabilities, Gate, Grants, Places, RunId, SessionKey, SessionSpec};
+    /// use autonoe_core::{Capabilities, Gate, Grants, ProjectPaths, RunId, SessionKey, SessionSpec};
     /// use autonoe_core::{Sandbox, Support, Toolbox};
     ///
     /// let key = SessionKey { run: RunId::new("run"), number: 1 };
-    /// let gate = Gate::new(Places::new("/srv/project"), Grants::none());
+    /// let gate = Gate::new(ProjectPaths::new("/srv/project"), Grants::none());
     /// let mut spec = SessionSpec::new(key, "/srv/project", gate, Toolbox::new([]));
     /// spec.sandbox = Sandbox::Off;
     /// spec.model = Some("large".to_owned());
@@ -147,14 +147,14 @@ impl Claim<'_> {
 mod tests {
     use super::*;
     use crate::domain::{AgentSessionId, RunId, SessionKey};
-    use crate::port::{Gate, Grants, McpServer, Places, ThinkingBudget, Toolbox};
+    use crate::port::{Gate, Grants, McpServer, ProjectPaths, ThinkingBudget, Toolbox};
 
     fn plain() -> SessionSpec {
         let key = SessionKey {
             run: RunId::new("run"),
             number: 1,
         };
-        let gate = Gate::new(Places::new("/p"), Grants::none());
+        let gate = Gate::new(ProjectPaths::new("/p"), Grants::none());
         let mut spec = SessionSpec::new(key, "/p", gate, Toolbox::new([]));
         spec.sandbox = Sandbox::Off;
         spec

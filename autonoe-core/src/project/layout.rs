@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::git_ignore::write_git_ignore;
 use super::{FileKind, ProjectError, open_file_to_append, read_text_file};
-use crate::port::Places;
+use crate::port::ProjectPaths;
 use crate::port::lexical_path::normalise;
 use crate::port::lexical_path::visible::trimmed;
 
@@ -76,11 +76,11 @@ impl Project {
     }
 
     /// Returns the places of a run in this project.
-    pub fn places(&self) -> Places {
-        let places = Places::new(&self.root);
+    pub fn paths(&self) -> ProjectPaths {
+        let project_paths = ProjectPaths::new(&self.root);
         match &self.link {
-            Some(link) => places.with_project_link(link),
-            None => places,
+            Some(link) => project_paths.with_project_link(link),
+            None => project_paths,
         }
     }
 

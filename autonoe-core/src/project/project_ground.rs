@@ -30,7 +30,7 @@ use crate::run::{LedgerHistory, SessionRunner, SessionRunnerBuilder};
 /// # let agents = Arc::new(ScriptedAgents::new([SessionScript::new("tidy").says("Done.").ends()]));
 /// let project = Project::find(dir.path(), None)?;
 /// let ground = ProjectGround::of(&project)
-/// #   .clock(Arc::new(VirtualClock::new()))
+/// #   .clock(VirtualClock::new())
 ///     .take()
 ///     .await?;
 ///
@@ -172,7 +172,7 @@ impl ProjectGround {
     /// A hook of the settings cannot be built, or the journal cannot be written.
     pub fn begin(
         &self,
-        agents: Arc<dyn AgentClientFactory>,
+        agents: impl AgentClientFactory + 'static,
     ) -> Result<SessionRunnerBuilder, ProjectRunError> {
         let builder = self.builder(agents)?;
         let journal = FileJournal::open_for_new_run(&self.project)?;
@@ -186,7 +186,7 @@ impl ProjectGround {
     /// As for [`begin`](Self::begin).
     pub fn go_on(
         &self,
-        agents: Arc<dyn AgentClientFactory>,
+        agents: impl AgentClientFactory + 'static,
     ) -> Result<SessionRunnerBuilder, ProjectRunError> {
         let builder = self.builder(agents)?;
         let journal = FileJournal::open(&self.project)?;
@@ -204,19 +204,19 @@ impl ProjectGround {
 
     pub(super) fn builder(
         &self,
-        agents: Arc<dyn AgentClientFactory>,
+        agents: impl AgentClientFactory + 'static,
     ) -> Result<SessionRunnerBuilder, ProjectRunError> {
-        let places = self.project.places();
-        let mut builder = SessionRunner::builder(&places.project)
+        let project_paths = self.project.paths();
+        let mut builder = SessionRunner::builder(&project_paths.project)
             .agents(agents)
             .repository(self.repository.clone())
             .ledger_history(self.ledger_history.clone())
             .clock(self.clock.clone())
             .lock(self.lock.descriptor());
-        if let Some(link) = &places.project_link {
+        if let Some(link) = &project_paths.project_link {
             builder = builder.project_link(link);
         }
-        let context = SpecContext::new(places);
+        let context = SpecContext::new(project_paths);
         Ok(self.config.clone().apply(builder, &context)?)
     }
 }

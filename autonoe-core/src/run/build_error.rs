@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use autonoe_security::{PolicyError, ScopeMismatch};
 
+use crate::domain::InvalidValue;
 use crate::port::NoRandomness;
 
 /// Why a runner cannot be put together.
@@ -35,19 +36,14 @@ pub enum BuildError {
         name: String,
     },
     /// A value with which no run could do anything.
-    #[error(".{call}: {reason}")]
-    Nonsense {
-        /// The builder's method that sets the value.
-        call: &'static str,
-        /// Why the value makes no sense, and what to give instead.
-        reason: &'static str,
-    },
+    #[error(transparent)]
+    InvalidValue(#[from] InvalidValue),
     /// The configuration of `.bash_policy(..)` makes no policy.
     #[error("the configuration of .bash_policy(..) makes no policy")]
     BashPolicy(#[from] PolicyError),
     /// The validator of `.bash_security(..)` was made for another run.
     #[error(
-        "{0}; call .bash_policy(..) instead of .bash_security(..), which takes both from the run"
+        "{0}; call .bash_policy(..) instead of .bash_security(..), which takes them from the run"
     )]
     BashScope(Box<ScopeMismatch>),
     /// The operating system has no randomness for ids.

@@ -1,5 +1,8 @@
 //! How a runner is put together.
 
+mod bash;
+mod build;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
@@ -7,27 +10,23 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_security::{BashSecurity, BashValidator, DenyAll, Policy, PolicyConfig};
+use autonoe_security::{BashSecurity, DenyAll, PolicyConfig};
 use serde_json::{Map, Value};
 
-use super::build_error::BuildError;
-use super::equipment::taken_name;
-use super::runner::{Parts, SessionRunner, Work};
+use self::bash::Bash;
 use super::{
-    GivenLimits, LedgerHistory, NoJournal, RunJournal, RunLimits, SessionLimits, Sessions,
-    TraceContent,
+    GivenLimits, LedgerHistory, NoJournal, RunJournal, RunLimits, SessionLimits, TraceContent,
 };
-use crate::domain::{
-    Budget, CredentialFilter, Mode, Models, OnQuota, QuotaBackoff, Spent, TraceContext,
-};
-use crate::guard::{CredentialPlaces, SymlinksOnDisk, built_in_guards};
+use crate::domain::{Budget, CredentialFilter, Mode, Models, OnQuota, QuotaBackoff, TraceContext};
+use crate::guard::CredentialPlaces;
 use crate::port::{
-    AgentClientFactory, Clock, DeliverableRepository, Gate, Grants, IdSource, InstructionSource,
-    McpServer, OuterSandbox, PermissionRule, Places, PreToolUseHook, RandomIds, RunObserver,
-    Sandbox, SystemClock, ThinkingBudget, Tool, ToolServer, Workspace,
+    AgentClientFactory, Clock, DeliverableRepository, Gate, IdSource, InstructionSource, McpServer,
+    OuterSandbox, PermissionRule, PreToolUseHook, ProjectPaths, RunObserver, Sandbox, SystemClock,
+    ThinkingBudget, Tool, ToolServer, Workspace,
 };
 
-/// Puts a [`SessionRunner`] together, or [`Sessions`] for a caller that has a loop of its own.
+/// Puts a [`SessionRunner`](crate::SessionRunner) together, or [`Sessions`](crate::Sessions) for a
+/// caller that has a loop of its own.
 ///
 /// Agents, repository and instructions are needed; the rest has defaults. The
 /// guards (Bash policy, file scope, `.autonoe/` protection) are always there:
@@ -47,7 +46,7 @@ pub struct SessionRunnerBuilder {
     tools: Vec<Arc<dyn Tool>>,
     tool_data: Map<String, Value>,
     tool_server: Option<Arc<dyn ToolServer>>,
-    places: Places,
+    project_paths: ProjectPaths,
     workspace: Option<Arc<dyn Workspace>>,
     credentials: CredentialPlaces,
     limits: RunLimits,
@@ -86,7 +85,7 @@ impl SessionRunnerBuilder {
             tools: Vec::new(),
             tool_data: Map::new(),
             tool_server: None,
-            places: Places::new(project_dir),
+            project_paths: ProjectPaths::new(project_dir),
             workspace: None,
             credentials: CredentialPlaces::default(),
             limits: RunLimits::new(Mode::Run),
@@ -143,8 +142,8 @@ impl SessionRunnerBuilder {
 
     /// Sets a judge of Bash commands of your own, in place of a [`bash_policy`](Self::bash_policy).
     ///
-    /// [`build`](Self::build) refuses a [`BashValidator`] that was made for another mode or another
-    /// directory than those of the run.
+    /// [`build`](Self::build) refuses a [`BashValidator`](crate::BashValidator) that was made for
+    /// another mode, another directory or another home than those of the run.
     #[must_use]
     pub fn bash_security(mut self, judge: impl BashSecurity + 'static) -> Self {
         self.bash = Bash::Judge(Arc::new(judge));
@@ -395,7 +394,7 @@ impl SessionRunnerBuilder {
     /// Sets a symlink to the project. Paths through it count as paths of the project.
     #[must_use]
     pub fn project_link(mut self, link: impl Into<PathBuf>) -> Self {
-        self.places.project_link = Some(link.into());
+        self.project_paths.project_link = Some(link.into());
         self
     }
 
@@ -410,14 +409,14 @@ impl SessionRunnerBuilder {
     /// Sets the user's home, which rules with `~` and the places of credentials refer to.
     #[must_use]
     pub fn home(mut self, home: impl Into<PathBuf>) -> Self {
-        self.places.home = Some(home.into());
+        self.project_paths.home = Some(home.into());
         self
     }
 
     /// Replaces the directories beside the project that may be written to; `/tmp` by default.
     #[must_use]
     pub fn temporary_dirs(mut self, dirs: impl IntoIterator<Item = PathBuf>) -> Self {
-        self.places.temporary = dirs.into_iter().collect();
+        self.project_paths.temporary = dirs.into_iter().collect();
         self
     }
 
@@ -462,218 +461,12 @@ impl SessionRunnerBuilder {
         self.ids = Some(Arc::new(ids));
         self
     }
-
-    /// Puts the runner together.
-    ///
-    /// # Errors
-    ///
-    /// A part is missing or does not fit.
-    pub fn build(mut self) -> Result<SessionRunner, BuildError> {
-        let (repository, instructions) = (self.repository.take(), self.instructions.take());
-        let parts = self.into_parts()?;
-        let missing = |part| BuildError::Missing { part };
-        Ok(SessionRunner {
-            parts: Arc::new(parts),
-            work: Work {
-                repository: repository.ok_or(missing("repository"))?,
-                instructions: instructions.ok_or(missing("instructions"))?,
-            },
-        })
-    }
-
-    /// Puts the parts together for a caller that decides by itself which session comes next.
-    ///
-    /// Instructions are not used there. Without a repository there is no ledger, and sessions have
-    /// no deliverable tools. Of the limits, those of one session and the budget hold.
-    ///
-    /// # Errors
-    ///
-    /// A part is missing or does not fit.
-    pub fn build_sessions(mut self) -> Result<Sessions, BuildError> {
-        let repository = self.repository.take();
-        Ok(Sessions::new(Arc::new(self.into_parts()?), repository))
-    }
-
-    /// Makes the gate that sessions of the run have, without tools of their own.
-    ///
-    /// It answers what a run would allow; no agent is needed for that.
-    ///
-    /// ```
-    /// use autonoe_core::{SessionRunner, ToolCall, Verdict};
-    /// use serde_json::json;
-    ///
-    /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
-    /// let gate = SessionRunner::builder("/srv/project")
-    ///     .bash_security(|_: &str| Verdict::Allow)
-    ///     .build_gate()?;
-    ///
-    /// let bash = |command: &str| {
-    ///     ToolCall::new("Bash", json!({ "command": command })).in_dir("/srv/project")
-    /// };
-    /// assert!(gate.decide(&bash("ls")).await.is_allowed());
-    /// assert!(!gate.decide(&bash("rm -r .autonoe")).await.is_allowed());
-    /// # Ok::<(), autonoe_core::BuildError>(())
-    /// # })?;
-    /// # Ok::<(), autonoe_core::BuildError>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// The Bash policy cannot be made or is for another run, or a value makes no sense.
-    pub fn build_gate(self) -> Result<Gate, BuildError> {
-        self.check_values()?;
-        let (guards, grants) = (self.all_guards()?, self.grants());
-        let gate = Gate::new(self.places, grants).with_time_limit(self.hook_time_limit);
-        let gate = guards.into_iter().fold(gate, Gate::with_guard);
-        Ok(self.hooks.into_iter().fold(gate, Gate::with_hook))
-    }
-
-    fn all_guards(&self) -> Result<Vec<Arc<dyn PreToolUseHook>>, BuildError> {
-        let credentials = self.credentials.clone();
-        let mut guards = built_in_guards(self.bash_judge()?, &self.places, credentials);
-        guards.extend(self.guards.iter().cloned());
-        Ok(guards)
-    }
-
-    fn bash_judge(&self) -> Result<Arc<dyn BashSecurity>, BuildError> {
-        let scope = self.places.policy_scope(self.limits.mode);
-        match &self.bash {
-            Bash::Judge(judge) => {
-                judge
-                    .check_scope(&scope)
-                    .map_err(|mismatch| BuildError::BashScope(Box::new(mismatch)))?;
-                Ok(judge.clone())
-            }
-            Bash::Policy(config) => {
-                let policy = Policy::new(scope, (**config).clone())?;
-                Ok(Arc::new(
-                    BashValidator::new(policy).with_symlinks(SymlinksOnDisk),
-                ))
-            }
-        }
-    }
-
-    fn grants(&self) -> Grants {
-        Grants::baseline(self.limits.mode).with_rules(self.rules.iter().cloned())
-    }
-
-    /// Refuses values with which no run could do anything.
-    fn check_values(&self) -> Result<(), BuildError> {
-        let Models {
-            planning,
-            implementation,
-        } = &self.models;
-        let mut models = [planning, implementation].into_iter().flatten();
-        let (limits, sessions) = (&self.limits, &self.session_limits);
-        let no_time = "in no time nothing can be done; give more";
-        let checks = [
-            (
-                limits.max_iterations == Some(0),
-                "max_iterations(0)",
-                "it lets no session run; give at least 1, or leave it out for no limit",
-            ),
-            (
-                self.max_turns == Some(0),
-                "max_turns(0)",
-                "it lets no agent answer; give at least 1, or leave it out for no limit",
-            ),
-            (
-                limits.budget.exhausted(&Spent::default()).is_some(),
-                "budget(..)",
-                "a budget of nothing lets nothing run; give more, or leave that limit out",
-            ),
-            (
-                models.any(|model| model.trim().is_empty()),
-                "models(..)",
-                "the name of a model is blank; name one, or leave it out for the backend's choice",
-            ),
-            (
-                limits.quota_backoff.first.is_zero() || limits.quota_backoff.longest.is_zero(),
-                "quota_backoff(..)",
-                "without a wait the backend is asked again and again; give longer waits",
-            ),
-            (
-                self.hook_time_limit.is_zero(),
-                "hook_time_limit(0)",
-                no_time,
-            ),
-            (sessions.idle.is_zero(), "idle_limit(0)", no_time),
-            (sessions.dispose.is_zero(), "dispose_limit(0)", no_time),
-        ];
-        match checks.into_iter().find(|(is_nonsense, ..)| *is_nonsense) {
-            None => Ok(()),
-            Some((_, call, reason)) => Err(BuildError::Nonsense { call, reason }),
-        }
-    }
-
-    fn into_parts(self) -> Result<Parts, BuildError> {
-        self.check_values()?;
-        if !self.places.project.is_absolute() {
-            return Err(BuildError::RelativeProject {
-                path: self.places.project,
-            });
-        }
-        if let Some(name) = self
-            .mcp_servers
-            .keys()
-            .find(|name| *name == crate::port::Toolbox::SERVER)
-        {
-            return Err(BuildError::ReservedServerName { name: name.clone() });
-        }
-        if let Some(name) = taken_name(&self.tools) {
-            return Err(BuildError::ReservedToolName { name });
-        }
-        let (guards, grants) = (self.all_guards()?, self.grants());
-        let ids = match self.ids {
-            Some(ids) => ids,
-            None => Arc::new(RandomIds::new()?),
-        };
-        Ok(Parts {
-            agents: self.agents.ok_or(BuildError::Missing { part: "agents" })?,
-            clock: self.clock,
-            ids,
-            observers: self.observers,
-            guards,
-            hooks: self.hooks,
-            hook_time_limit: self.hook_time_limit,
-            grants,
-            tools: self.tools,
-            tool_data: self.tool_data,
-            tool_server: self.tool_server,
-            places: self.places,
-            workspace: self.workspace,
-            limits: self.limits,
-            session_limits: self.session_limits,
-            max_turns: self.max_turns,
-            models: self.models,
-            thinking: self.thinking,
-            system_prompt: self.system_prompt,
-            project_memory: self.project_memory,
-            mcp_servers: self.mcp_servers,
-            sandbox: self.sandbox,
-            outer_sandbox: self.outer_sandbox,
-            environment: self.environment,
-            credential_filter: self.credential_filter,
-            lock: self.lock,
-            journal: self.journal,
-            ledger_history: self.ledger_history,
-            trace: self.trace,
-            trace_content: self.trace_content,
-        })
-    }
-}
-
-/// What judges the Bash commands of a run.
-enum Bash {
-    /// A policy for the mode and the directories that the run has in the end.
-    Policy(Box<PolicyConfig>),
-    Judge(Arc<dyn BashSecurity>),
 }
 
 impl fmt::Debug for SessionRunnerBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SessionRunnerBuilder")
-            .field("project", &self.places.project)
+            .field("project", &self.project_paths.project)
             .field("limits", &self.limits)
             .finish_non_exhaustive()
     }

@@ -44,8 +44,12 @@ pub(super) fn gate(
         SessionAccess::Usual => &parts.grants,
         SessionAccess::Only(grants) | SessionAccess::ReadOnly(grants) => grants,
     };
-    let gate = Gate::new(parts.places.clone(), tools.granted_in(grants.clone()))
-        .with_time_limit(parts.hook_time_limit);
+    let gate = Gate::new(
+        parts.project_paths.clone(),
+        tools.granted_in(grants.clone()),
+    )
+    .with_time_limit(parts.hook_time_limit)
+    .map_err(|error| Failure::from(&error))?;
     let mut gate = parts.guards.iter().cloned().fold(gate, Gate::with_guard);
     if is_read_only(task) {
         if stand.capabilities.hooks != HookCoverage::EveryTool {

@@ -17,7 +17,7 @@ use super::task::{Stand, Task};
 use super::{RunMessage, RunRequest, Session, prompt};
 use crate::domain::{
     AgentSessionId, BudgetKind, Failure, InstructionName, SessionEnd, SessionKey, SessionOutcome,
-    SessionResult, StreamEvent,
+    SessionResult, Spent, StreamEvent,
 };
 use crate::port::{
     AgentClient, AgentError, AgentErrorKind, CallRecords, Events, NoControl, Prompt, RunEventKind,
@@ -111,6 +111,12 @@ impl Setting {
         heard: Hearer<'_>,
     ) -> SessionResult {
         let control = self.control.clone();
+        let spent = task.budget_at(self.now()).exhausted(&Spent::default());
+        if let Some(budget) = spent
+            && !control.is_cancelled()
+        {
+            return SessionResult::new(SessionEnd::BudgetSpent { budget });
+        }
         let over = CancellationToken::new();
         let _closed_on_drop = over.clone().drop_guard();
         // Lives as long as the session: what its backend says later belongs nowhere.
@@ -263,7 +269,7 @@ impl Setting {
             .with_events(events.clone())
             .until(over.clone());
         let served = self.serve(stand, &key, &tools).await?;
-        let mut spec = SessionSpec::new(key, parts.places.project.clone(), gate, tools);
+        let mut spec = SessionSpec::new(key, parts.project_paths.project.clone(), gate, tools);
         spec.epoch = stand.book.map(LedgerBook::epoch).unwrap_or_default();
         spec.instruction = task.instruction.clone();
         spec.mode = parts.limits.mode;

@@ -92,9 +92,9 @@ impl Drive {
         let take_hold = async {
             let (repository, clock) = (&self.work.repository, &parts.clock);
             if self.goes_on() {
-                take_over_again(repository, clock).await
+                take_over_again(repository.clone(), clock.clone()).await
             } else {
-                take_over(repository, clock, limits.mode).await
+                take_over(repository.clone(), clock.clone(), limits.mode).await
             }
         };
         let prepared = self

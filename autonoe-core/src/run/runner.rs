@@ -15,8 +15,8 @@ use super::{
 use crate::domain::{CredentialFilter, Models, RunReport, TraceContext};
 use crate::port::{
     AgentClientFactory, Clock, DeliverableRepository, Grants, IdSource, InstructionSource,
-    McpServer, OuterSandbox, Places, PreToolUseHook, RunObserver, Sandbox, ThinkingBudget, Tool,
-    ToolServer, Workspace,
+    McpServer, OuterSandbox, PreToolUseHook, ProjectPaths, RunObserver, Sandbox, ThinkingBudget,
+    Tool, ToolServer, Workspace,
 };
 
 /// Runs sessions one after another until the work is done, or until it must stop.
@@ -77,7 +77,7 @@ pub(super) struct Parts {
     pub(super) tools: Vec<Arc<dyn Tool>>,
     pub(super) tool_data: Map<String, Value>,
     pub(super) tool_server: Option<Arc<dyn ToolServer>>,
-    pub(super) places: Places,
+    pub(super) project_paths: ProjectPaths,
     pub(super) workspace: Option<Arc<dyn Workspace>>,
     pub(super) limits: RunLimits,
     pub(super) session_limits: SessionLimits,
@@ -125,7 +125,7 @@ impl SessionRunner {
 impl std::fmt::Debug for SessionRunner {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SessionRunner")
-            .field("project", &self.parts.places.project)
+            .field("project", &self.parts.project_paths.project)
             .field("limits", &self.parts.limits)
             .finish_non_exhaustive()
     }

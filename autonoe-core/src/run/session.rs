@@ -10,7 +10,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::session_tally::SessionTally;
 use crate::domain::quota::{between, later};
-use crate::domain::{Budget, BudgetKind, Failure, SessionEnd, SessionResult, StreamEvent};
+use crate::domain::{
+    Budget, BudgetKind, Failure, InvalidValue, SessionEnd, SessionResult, StreamEvent,
+};
 use crate::port::{AgentClient, Clock, Events, MessageStream, Prompt, SignsOfLife};
 
 /// Runs one query on one client, from the prompt to the disposal.
@@ -21,13 +23,11 @@ use crate::port::{AgentClient, Clock, Events, MessageStream, Prompt, SignsOfLife
 /// of, and never waited for longer than its limit.
 ///
 /// ```
-/// use std::sync::Arc;
-///
 /// use autonoe_core::{AgentClient, Session, SessionLimits, SystemClock};
 /// use tokio_util::sync::CancellationToken;
 ///
 /// async fn ask(client: Box<dyn AgentClient>) {
-///     let session = Session::new(Arc::new(SystemClock), SessionLimits::default());
+///     let session = Session::new(SystemClock, SessionLimits::default());
 ///     let mut events = 0;
 ///
 ///     let result = session
@@ -96,6 +96,12 @@ impl SessionLimits {
         self.budget = budget;
         self
     }
+
+    /// Refuses limits with which no session could do anything.
+    fn check_values(&self) -> Result<(), InvalidValue> {
+        InvalidValue::check_time("with_idle(0)", self.idle)?;
+        InvalidValue::check_time("with_dispose(0)", self.dispose)
+    }
 }
 
 impl Session {
@@ -133,7 +139,8 @@ impl Session {
 
     /// Sends `prompt`, hands every event to `on_event`, disposes of the client.
     ///
-    /// When `cancelled` is, the session is stopped and disposed of at once.
+    /// When `cancelled` is, the session is stopped and disposed of at once. With a limit of zero it
+    /// fails as `invalid_value`.
     pub async fn run(
         &self,
         mut client: Box<dyn AgentClient>,
@@ -149,6 +156,12 @@ impl Session {
             drop(over);
             self.dispose(client).await;
             return SessionResult::new(SessionEnd::Cancelled);
+        }
+        if let Err(invalid) = self.limits.check_values() {
+            drop(over);
+            self.dispose(client).await;
+            let error = Failure::from(&invalid);
+            return SessionResult::new(SessionEnd::Failed { error });
         }
         let end = self
             .converse(

@@ -29,8 +29,8 @@ const TRIES: usize = 32;
 ///
 /// The ledger cannot be read or written, or its epoch cannot be raised any more.
 pub async fn take_over(
-    repository: &Arc<dyn DeliverableRepository>,
-    clock: &Arc<dyn Clock>,
+    repository: impl DeliverableRepository + 'static,
+    clock: impl Clock + 'static,
     mode: Mode,
 ) -> Result<(LedgerBook, LedgerView), Failure> {
     let forget = |state: &mut LedgerState| forget_verification(state, mode);
@@ -41,8 +41,8 @@ pub async fn take_over(
 ///
 /// Who has it already under that epoch keeps it.
 pub(crate) async fn take_over_at(
-    repository: &Arc<dyn DeliverableRepository>,
-    clock: &Arc<dyn Clock>,
+    repository: impl DeliverableRepository + 'static,
+    clock: impl Clock + 'static,
     epoch: Epoch,
     forget: impl Fn(&mut LedgerState),
 ) -> Result<(LedgerBook, LedgerView), Failure> {
@@ -58,8 +58,8 @@ pub(crate) async fn take_over_at(
 ///
 /// The ledger cannot be read or written, or its epoch cannot be raised any more.
 pub async fn take_over_again(
-    repository: &Arc<dyn DeliverableRepository>,
-    clock: &Arc<dyn Clock>,
+    repository: impl DeliverableRepository + 'static,
+    clock: impl Clock + 'static,
 ) -> Result<(LedgerBook, LedgerView), Failure> {
     raise_epoch(repository, clock, None, |_| {}).await
 }
@@ -75,8 +75,8 @@ pub(super) fn forget_verification(state: &mut LedgerState, mode: Mode) {
 }
 
 async fn raise_epoch(
-    repository: &Arc<dyn DeliverableRepository>,
-    clock: &Arc<dyn Clock>,
+    repository: impl DeliverableRepository + 'static,
+    clock: impl Clock + 'static,
     chosen: Option<Epoch>,
     forget: impl Fn(&mut LedgerState),
 ) -> Result<(LedgerBook, LedgerView), Failure> {
@@ -108,7 +108,7 @@ async fn raise_epoch(
                     revision,
                     epoch,
                 };
-                let book = LedgerBook::owned(repository.clone(), clock.clone(), last);
+                let book = LedgerBook::owned(Arc::new(repository), Arc::new(clock), last);
                 return Ok((book, view));
             }
             Err(error) if error.kind() == RepositoryErrorKind::Conflict && tries < TRIES => {

@@ -28,13 +28,10 @@ const FOREIGN_CHANGES: u32 = 1;
 /// Cheap to clone; clones take turns with each other.
 ///
 /// ```
-/// use std::sync::Arc;
-///
 /// use autonoe_core::{Deliverable, DeliverableId, LedgerBook, MemoryRepository, SystemClock};
 ///
 /// # futures::executor::block_on(async {
-/// let repository = Arc::new(MemoryRepository::new());
-/// let book = LedgerBook::beside(repository, Arc::new(SystemClock)).await?;
+/// let book = LedgerBook::beside(MemoryRepository::new(), SystemClock).await?;
 /// let id = DeliverableId::new("DL-001")?;
 ///
 /// book.update(|state, today| {
@@ -73,8 +70,8 @@ impl LedgerBook {
     ///
     /// The repository cannot be read.
     pub async fn beside(
-        repository: Arc<dyn DeliverableRepository>,
-        clock: Arc<dyn Clock>,
+        repository: impl DeliverableRepository + 'static,
+        clock: impl Clock + 'static,
     ) -> Result<Self, RepositoryError> {
         let epoch = repository.load().await?.map(|snapshot| snapshot.epoch);
         Ok(Self::new(repository, clock, epoch.unwrap_or_default()))
@@ -82,13 +79,13 @@ impl LedgerBook {
 
     /// Opens the ledger in `repository`, to write as `epoch`.
     pub fn new(
-        repository: Arc<dyn DeliverableRepository>,
-        clock: Arc<dyn Clock>,
+        repository: impl DeliverableRepository + 'static,
+        clock: impl Clock + 'static,
         epoch: Epoch,
     ) -> Self {
         Self {
-            repository,
-            clock,
+            repository: Arc::new(repository),
+            clock: Arc::new(clock),
             epoch,
             saved: Arc::default(),
             watch: None,

@@ -26,8 +26,6 @@ pub(crate) const DELIVERABLE_TOOLS: [&str; 5] =
 /// | any other | none |
 ///
 /// ```
-/// use std::sync::Arc;
-///
 /// use autonoe_core::{
 ///     Epoch, InstructionName, LedgerBook, MemoryRepository, RunId, SessionKey, SystemClock,
 ///     ToolContext, Toolbox, deliverable_tools,
@@ -35,7 +33,7 @@ pub(crate) const DELIVERABLE_TOOLS: [&str; 5] =
 /// use serde_json::json;
 ///
 /// # futures::executor::block_on(async {
-/// let book = LedgerBook::new(Arc::new(MemoryRepository::new()), Arc::new(SystemClock), Epoch(1));
+/// let book = LedgerBook::new(MemoryRepository::new(), SystemClock, Epoch(1));
 /// let toolbox = Toolbox::new(deliverable_tools(&book, &InstructionName::Initializer));
 /// let context = ToolContext::new(SessionKey { run: RunId::new("run"), number: 1 });
 ///

@@ -98,7 +98,7 @@ async fn a_policy_has_the_directories_of_its_run() {
 }
 
 #[test]
-fn a_validator_of_another_mode_or_directory_is_refused() {
+fn a_validator_of_another_mode_directory_or_home_is_refused() {
     let refusal = |judge: Box<dyn Fn(SessionRunnerBuilder) -> SessionRunnerBuilder>| {
         let builder = SessionRunner::builder(PROJECT).mode(Mode::Sync);
         judge(builder).build_gate().err()
@@ -125,13 +125,17 @@ fn a_validator_of_another_mode_or_directory_is_refused() {
         DenyAll.and_when(|_: &str| true, validator(Mode::Run, PROJECT))
     ))));
 
+    assert!(!fits(Box::new(|builder| builder
+        .home("/home/ada")
+        .bash_security(validator(Mode::Sync, PROJECT)))));
+
     let error = refusal(Box::new(|builder| {
         builder.bash_security(validator(Mode::Run, PROJECT))
     }));
     assert_eq!(
         error.expect("another mode").to_string(),
-        "the Bash policy is for mode run in \"/srv/project\", and the run has mode sync in \
-         \"/srv/project\"; call .bash_policy(..) instead of .bash_security(..), which takes both \
-         from the run",
+        "the Bash policy is for mode run in \"/srv/project\" with no home, and the run has mode sync \
+         in \"/srv/project\" with no home; call .bash_policy(..) instead of .bash_security(..), which \
+         takes them from the run",
     );
 }

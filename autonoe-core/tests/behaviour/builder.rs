@@ -261,6 +261,7 @@ fn a_value_with_which_nothing_could_run_is_refused_by_the_name_of_its_call() {
         max_iterations: Some(0),
         ..GivenLimits::default()
     };
+    let server: McpServer = serde_json::from_value(json!({"command": "node"})).expect("a server");
     let builder = || SessionRunner::builder("/srv/project");
     for (call, built) in [
         (".max_iterations(0)", builder().max_iterations(0)),
@@ -284,10 +285,12 @@ fn a_value_with_which_nothing_could_run_is_refused_by_the_name_of_its_call() {
         (".hook_time_limit(0)", builder().hook_time_limit(zero)),
         (".idle_limit(0)", builder().idle_limit(zero)),
         (".dispose_limit(0)", builder().dispose_limit(zero)),
+        (".environment(..)", builder().environment("", "1")),
+        (".mcp_server(..)", builder().mcp_server(" ", server)),
     ] {
         let error = built.build().expect_err(call);
         assert!(
-            matches!(error, BuildError::Nonsense { .. }),
+            matches!(error, BuildError::InvalidValue(_)),
             "{call}: {error}"
         );
         assert!(

@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use autonoe_core::{
-    Gate, GateDecision, Grants, HookDecision, Places, PreToolUseHook, ToolCall, hook_fn,
+    Gate, GateDecision, Grants, HookDecision, PreToolUseHook, ProjectPaths, ToolCall, hook_fn,
 };
 use proptest::prelude::*;
 use serde_json::json;
 
 fn gate() -> Gate {
     Gate::new(
-        Places::new("/srv/project"),
+        ProjectPaths::new("/srv/project"),
         Grants::none().with_tool("Task"),
     )
 }
@@ -41,7 +41,7 @@ impl PreToolUseHook for Hangs {
     fn name(&self) -> &str {
         "hangs"
     }
-    async fn check(&self, _: &ToolCall, _: &Places) -> HookDecision {
+    async fn check(&self, _: &ToolCall, _: &ProjectPaths) -> HookDecision {
         std::future::pending().await
     }
 }
@@ -60,7 +60,7 @@ impl PreToolUseHook for Panics {
         assert!(!self.in_matches, "the matcher panics");
         true
     }
-    async fn check(&self, _: &ToolCall, _: &Places) -> HookDecision {
+    async fn check(&self, _: &ToolCall, _: &ProjectPaths) -> HookDecision {
         panic!("the hook panics");
     }
 }
@@ -75,7 +75,7 @@ async fn what_nothing_granted_is_denied() {
 #[tokio::test(start_paused = true)]
 async fn a_call_that_cannot_be_understood_is_denied_although_its_name_is_granted() {
     let gate = Gate::new(
-        Places::new("/srv/project"),
+        ProjectPaths::new("/srv/project"),
         Grants::none().with_tool("Bash"),
     )
     .with_hook(answers("yes", HookDecision::Approve));
@@ -142,7 +142,7 @@ async fn guards_come_before_hooks_and_cannot_approve() {
 
     assert_eq!(denied_by(&decision), Some("guard"));
 
-    let generous = Gate::new(Places::new("/srv/project"), Grants::none())
+    let generous = Gate::new(ProjectPaths::new("/srv/project"), Grants::none())
         .with_guard(answers("generous guard", HookDecision::Approve));
     assert_eq!(denied_by(&generous.decide(&call()).await), Some("grants"));
 }
@@ -158,7 +158,7 @@ async fn a_hook_sees_only_what_it_matches() {
         fn matches(&self, call: &ToolCall) -> bool {
             call.name == "Bash"
         }
-        async fn check(&self, _: &ToolCall, _: &Places) -> HookDecision {
+        async fn check(&self, _: &ToolCall, _: &ProjectPaths) -> HookDecision {
             HookDecision::block("no shell")
         }
     }
@@ -181,11 +181,19 @@ async fn a_hook_that_panics_blocks() {
     }
 }
 
+#[test]
+fn a_time_limit_of_zero_is_refused_by_the_name_of_its_call() {
+    let error = gate().with_time_limit(Duration::ZERO).expect_err("no time");
+
+    assert_eq!(error.call, "with_time_limit(0)");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_hook_that_takes_too_long_blocks() {
     let gate = gate()
         .with_hook(Arc::new(Hangs))
-        .with_time_limit(Duration::from_secs(3));
+        .with_time_limit(Duration::from_secs(3))
+        .expect("a limit");
     let begun = tokio::time::Instant::now();
 
     let decision = gate.decide(&call()).await;
@@ -215,7 +223,7 @@ async fn many_calls_at_once_are_decided_side_by_side() {
         fn name(&self) -> &str {
             "slow"
         }
-        async fn check(&self, _: &ToolCall, _: &Places) -> HookDecision {
+        async fn check(&self, _: &ToolCall, _: &ProjectPaths) -> HookDecision {
             tokio::time::sleep(Duration::from_secs(1)).await;
             HookDecision::Pass
         }
@@ -245,7 +253,7 @@ proptest! {
             _ => HookDecision::block("no"),
         };
         let grants = if granted { Grants::none().with_tool("Task") } else { Grants::none() };
-        let mut gate = Gate::new(Places::new("/srv/project"), grants);
+        let mut gate = Gate::new(ProjectPaths::new("/srv/project"), grants);
         for code in &guards {
             gate = gate.with_guard(answers("guard", decision_of(*code)));
         }
@@ -280,7 +288,9 @@ async fn two_hooks_combined_block_if_one_does_and_approve_if_one_does() {
     ] {
         let both = answers("a", first.clone()).and(answers("b", second.clone()));
 
-        let decision = both.check(&call(), &Places::new("/srv/project")).await;
+        let decision = both
+            .check(&call(), &ProjectPaths::new("/srv/project"))
+            .await;
 
         assert_eq!(decision, expected, "{first:?} and {second:?}");
         assert_eq!(both.name(), "a and b");
@@ -294,7 +304,7 @@ async fn a_combined_hook_asks_each_one_about_its_own_calls() {
     let web =
         answers("web", HookDecision::block("no web")).when(|call: &ToolCall| call.name == "Web");
     let both = task.and(web);
-    let places = Places::new("/srv/project");
+    let project_paths = ProjectPaths::new("/srv/project");
 
     for (name, expected) in [
         ("Task", HookDecision::block("no tasks")),
@@ -302,7 +312,7 @@ async fn a_combined_hook_asks_each_one_about_its_own_calls() {
         ("Read", HookDecision::Pass),
     ] {
         let call = ToolCall::new(name, json!({}));
-        assert_eq!(both.check(&call, &places).await, expected, "{name}");
+        assert_eq!(both.check(&call, &project_paths).await, expected, "{name}");
     }
 }
 
@@ -318,13 +328,13 @@ async fn a_shared_hook_decides_as_the_hook_does() {
         fn matches(&self, call: &ToolCall) -> bool {
             call.name == "Task"
         }
-        async fn check(&self, _: &ToolCall, _: &Places) -> HookDecision {
+        async fn check(&self, _: &ToolCall, _: &ProjectPaths) -> HookDecision {
             HookDecision::block("no")
         }
     }
     let shared: Arc<dyn PreToolUseHook> = Arc::new(Picky);
     let gate = Gate::new(
-        Places::new("/srv/project"),
+        ProjectPaths::new("/srv/project"),
         Grants::none().with_tool("Task").with_tool("Other"),
     )
     .with_hook(shared);
@@ -336,16 +346,15 @@ async fn a_shared_hook_decides_as_the_hook_does() {
 
 #[tokio::test]
 async fn a_hook_gets_the_directories_of_its_project() {
-    let places = Places::new("/srv/shop").with_home("/home/ada");
-    let expected = places.clone();
-    let gate =
-        Gate::new(places, Grants::none()).with_hook(hook_fn(
-            "where",
-            move |_, places| match *places == expected {
-                true => HookDecision::Approve,
-                false => HookDecision::block("another project"),
-            },
-        ));
+    let project_paths = ProjectPaths::new("/srv/shop").with_home("/home/ada");
+    let expected = project_paths.clone();
+    let gate = Gate::new(project_paths, Grants::none()).with_hook(hook_fn(
+        "where",
+        move |_, project_paths| match *project_paths == expected {
+            true => HookDecision::Approve,
+            false => HookDecision::block("another project"),
+        },
+    ));
 
     assert!(gate.decide(&call()).await.is_allowed());
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use autonoe_core::{
-    Clock, DeliverableRepository, Epoch, ExitReason, Fence, InstructionName, LedgerState,
+    DeliverableRepository, Epoch, ExitReason, Fence, InstructionName, LedgerState,
     MemoryRepository, Mode, RepositoryError, RepositoryErrorKind, Revision, Snapshot, SystemClock,
     Toolbox, deliverable_tools, take_over, take_over_again,
 };
@@ -219,7 +219,6 @@ async fn a_ledger_with_the_last_epoch_is_not_taken_over_and_stays_as_it_is() {
 #[tokio::test]
 async fn the_last_epoch_is_the_last_one_that_takes_over() {
     let repository: Arc<dyn DeliverableRepository> = Arc::new(MemoryRepository::new());
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let fence = Fence {
         base: None,
         epoch: Epoch(u64::MAX - 1),
@@ -227,9 +226,9 @@ async fn the_last_epoch_is_the_last_one_that_takes_over() {
     let state = LedgerState::new(date(2026, 1, 31));
     repository.save(&state, fence).await.expect("the first one");
 
-    let last = take_over(&repository, &clock, Mode::Run).await;
-    let too_many = take_over(&repository, &clock, Mode::Run).await;
-    let again = take_over_again(&repository, &clock).await;
+    let last = take_over(repository.clone(), SystemClock, Mode::Run).await;
+    let too_many = take_over(repository.clone(), SystemClock, Mode::Run).await;
+    let again = take_over_again(repository, SystemClock).await;
 
     assert!(last.is_ok());
     for refused in [too_many, again] {

@@ -182,6 +182,29 @@ async fn a_session_that_was_cancelled_before_it_began_is_not_prompted() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_session_with_a_limit_of_zero_fails_by_the_name_of_its_call_and_is_not_prompted() {
+    let limits = SessionLimits::default();
+    for (call, limits) in [
+        (".with_idle(0)", limits.with_idle(Duration::ZERO)),
+        (".with_dispose(0)", limits.with_dispose(Duration::ZERO)),
+    ] {
+        let agents = Arc::new(planner(Duration::ZERO, |_| vec![done()]));
+        let client = client_of(&agents);
+        let session = Session::new(SystemClock, limits);
+
+        let stop = CancellationToken::new();
+        let result = session.run(client, "go".into(), &stop, &mut |_| {}).await;
+
+        let SessionEnd::Failed { error } = result.end else {
+            panic!("{call}: {result:?}");
+        };
+        assert_eq!(error.code, "invalid_value");
+        assert!(error.message.starts_with(call), "{error}");
+        assert_eq!(agents.seen().prompts.len(), 0);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_session_that_never_began_costs_nothing() {
     let backend = planner(Duration::ZERO, |_| vec![done()]);
     let bench = Bench::new([]);

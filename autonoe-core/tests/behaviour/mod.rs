@@ -15,6 +15,7 @@ mod lessons;
 mod limits;
 mod messages;
 mod observers;
+mod one_dependency;
 mod own_backend;
 mod recorded_events;
 mod resume;

@@ -189,13 +189,13 @@ pub(crate) fn planner(
 /// Makes a client outside of any run.
 pub(crate) fn client_of(agents: &Arc<OwnBackend>) -> Box<dyn autonoe_core::AgentClient> {
     use autonoe_core::{
-        AgentClientFactory, Gate, Grants, Places, RunId, SessionKey, SessionSpec, Toolbox,
+        AgentClientFactory, Gate, Grants, ProjectPaths, RunId, SessionKey, SessionSpec, Toolbox,
     };
     let key = SessionKey {
         run: RunId::new("run"),
         number: 1,
     };
-    let gate = Gate::new(Places::new("/srv/project"), Grants::none());
+    let gate = Gate::new(ProjectPaths::new("/srv/project"), Grants::none());
     agents
         .create(SessionSpec::new(
             key,

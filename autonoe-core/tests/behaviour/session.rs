@@ -5,8 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use autonoe_core::{
     Activity, AgentClient, AgentClientFactory, AgentError, AgentErrorKind, AgentSessionId,
-    Capabilities, ExitReason, Gate, Grants, HookCoverage, MessageStream, NoControl, Places, Prompt,
-    RunId, Session, SessionControl, SessionEnd, SessionKey, SessionLimits, SessionOutcome,
+    Capabilities, ExitReason, Gate, Grants, HookCoverage, MessageStream, NoControl, ProjectPaths,
+    Prompt, RunId, Session, SessionControl, SessionEnd, SessionKey, SessionLimits, SessionOutcome,
     SessionResult, SessionSpec, StreamEvent, Support, Toolbox,
 };
 use autonoe_testkit::{CapturedLogs, ScriptedAgents, SessionScript, VirtualClock};
@@ -20,7 +20,7 @@ fn spec() -> SessionSpec {
         run: RunId::new("run"),
         number: 1,
     };
-    let gate = Gate::new(Places::new("/srv/project"), Grants::none());
+    let gate = Gate::new(ProjectPaths::new("/srv/project"), Grants::none());
     SessionSpec::new(key, "/srv/project", gate, Toolbox::new([]))
 }
 

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use autonoe_core::{
-    AgentClientFactory, Availability, BackendProbe, BackendSpec, ExitReason, HookSpec, Places,
-    SpecContext, SpecError, SpecPort, plain_backend, probe_backends, registered_specs,
+    AgentClientFactory, Availability, BackendProbe, BackendSpec, ExitReason, HookSpec,
+    ProjectPaths, SpecContext, SpecError, SpecPort, plain_backend, probe_backends,
+    registered_specs,
 };
 use autonoe_testkit::{ScriptedAgents, SessionScript};
 use serde_json::json;
@@ -25,7 +26,7 @@ async fn hooks_from_json_guard_a_run() {
             .ends(),
         passes("A"),
     ]);
-    let context = SpecContext::new(Places::new("/srv/project"));
+    let context = SpecContext::new(ProjectPaths::new("/srv/project"));
     let runner = hooks.iter().fold(bench.runner(), |runner, spec| {
         runner.hook(spec.build(&context).expect("it builds"))
     });
@@ -118,7 +119,7 @@ async fn a_backend_from_json_runs() {
     }))
     .expect("the testkit is linked");
     let agents = spec
-        .build(&SpecContext::new(Places::new("/srv/project")))
+        .build(&SpecContext::new(ProjectPaths::new("/srv/project")))
         .expect("it builds");
     let bench = Bench::new([]);
 
@@ -149,7 +150,7 @@ autonoe_core::register_spec!(Backend, Silent, "behaviour-silent", {});
 
 #[tokio::test(start_paused = true)]
 async fn a_backend_that_is_not_looked_at_otherwise_is_built() {
-    let context = SpecContext::new(Places::new("/srv/project"));
+    let context = SpecContext::new(ProjectPaths::new("/srv/project"));
     for (is_broken, availability, summary) in [
         (false, Availability::Available, "it can be built"),
         (true, Availability::Unavailable, "it is broken"),
@@ -166,7 +167,7 @@ async fn a_backend_that_is_not_looked_at_otherwise_is_built() {
 #[tokio::test(start_paused = true)]
 async fn every_backend_is_looked_at_and_says_what_it_needs() {
     let context = |tag: &str| {
-        let context = SpecContext::new(Places::new("/srv/project"));
+        let context = SpecContext::new(ProjectPaths::new("/srv/project"));
         (tag != "nobody").then_some(context)
     };
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use autonoe_core::{
     AgentClient, AgentClientFactory, AgentError, BuiltInInstructions, Capabilities,
-    CredentialFilter, EffectiveConfig, MemoryRepository, Mode, Places, RunControl, Sandbox,
+    CredentialFilter, EffectiveConfig, MemoryRepository, Mode, ProjectPaths, RunControl, Sandbox,
     SandboxSwitch, SessionRunner, SessionSpec, SpecContext,
 };
 use autonoe_testkit::{ScriptedAgents, SessionScript, VirtualClock};
@@ -16,7 +16,7 @@ use crate::config::support::{merged, parse, rules};
 const PROJECT: &str = "/srv/project";
 
 fn context() -> SpecContext {
-    SpecContext::new(Places::new(PROJECT))
+    SpecContext::new(ProjectPaths::new(PROJECT))
 }
 
 /// What a session was started with.
@@ -178,7 +178,7 @@ async fn sessions_get_project_memory_unless_the_file_turns_it_off() {
 fn a_hook_that_cannot_be_built_is_an_error_with_its_place() {
     let text = r#"{
   "hooks": [
-    {"type": "core-deny-tool", "rule": "Read(~/notes/**)", "reason": "private"}
+    {"type": "core-deny-tool", "rule": "Read(~/notes/**)", "reason": " "}
   ]
 }"#;
     let config = merged(text, Mode::Run);
@@ -186,7 +186,7 @@ fn a_hook_that_cannot_be_built_is_an_error_with_its_place() {
     let built = config.apply(SessionRunner::builder(PROJECT), &context());
 
     insta::assert_snapshot!(
-        built.expect_err("the home is not known"),
-        @".autonoe/agent.json:3:5: /hooks/0: core-deny-tool cannot be built: Read(~/notes/**) needs to know where the home is; mend the hook or remove it"
+        built.expect_err("the reason is blank"),
+        @".autonoe/agent.json:3:5: /hooks/0: core-deny-tool cannot be built: its reason is blank; mend the hook or remove it"
     );
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use autonoe_core::{
     AgentClient, AgentClientFactory, AgentConfig, AgentError, BuiltInInstructions, Capabilities,
-    EffectiveConfig, GateDecision, Grants, MemoryRepository, Mode, Places, RunControl,
+    EffectiveConfig, GateDecision, Grants, MemoryRepository, Mode, ProjectPaths, RunControl,
     SandboxSwitch, SessionRunner, SessionSpec, SpecContext,
 };
 use autonoe_testkit::{ScriptedAgents, SessionScript, VirtualClock};
@@ -88,7 +88,7 @@ fn nothing_is_open(text: &str, mode: Mode) -> Result<(), TestCaseError> {
         .clock(Arc::new(VirtualClock::new()))
         .max_iterations(1);
     let runner = effective
-        .apply(builder, &SpecContext::new(Places::new(PROJECT)))
+        .apply(builder, &SpecContext::new(ProjectPaths::new(PROJECT)))
         .expect("the hooks can be built")
         .build()
         .expect("parts fit");

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use autonoe_core::{
-    BashSecurity, BashValidator, EffectiveConfig, Mode, Places, Policy, PolicyError, Profile,
+    BashSecurity, BashValidator, EffectiveConfig, Mode, Policy, PolicyError, Profile, ProjectPaths,
 };
 
 use crate::config::support::{bare, merged};
@@ -55,7 +55,7 @@ fn a_profile_is_selected_for_both_modes() {
 }
 
 fn policy_of(config: &EffectiveConfig) -> Result<Policy, PolicyError> {
-    let scope = Places::new("/srv/project").policy_scope(config.mode());
+    let scope = ProjectPaths::new("/srv/project").policy_scope(config.mode());
     Policy::new(scope, config.bash().clone())
 }
 

@@ -121,9 +121,42 @@ async fn a_run_for_another_host_is_refused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_of_a_kind_that_nobody_carries_out_is_refused() {
+async fn a_host_without_a_name_is_refused_by_the_name_of_its_call() {
+    let engine = LocalEngine::new(Endless::default()).on_host(" ");
+
+    let submitted = engine.submit(run("endless"), Placement::anywhere()).await;
+
+    let error = submitted.expect_err("it is refused").to_string();
+    assert!(error.contains(".on_host(..): "), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn runners_of_different_types_are_given_as_shared_ones() {
     let endless: Arc<dyn JobRunner> = Arc::new(Endless::default());
-    let engine = LocalEngine::by_kind([("endless", endless)]);
+    let other: Arc<dyn JobRunner> = Arc::new(LocalEngineRunner);
+    let engine = LocalEngine::by_kind([("endless", endless), ("other", other)]);
+
+    let submitted = engine.submit(run("other"), Placement::anywhere()).await;
+
+    let id = submitted.expect("there is a runner");
+    assert_eq!(
+        engine.wait(&id).await.expect("it ends").output,
+        json!("other")
+    );
+}
+
+struct LocalEngineRunner;
+
+#[async_trait]
+impl JobRunner for LocalEngineRunner {
+    async fn run(&self, _: &RunSpec, _: &RunDesk) -> RunOutcome {
+        RunOutcome::succeeded(json!("other"))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_of_a_kind_that_nobody_carries_out_is_refused() {
+    let engine = LocalEngine::by_kind([("endless", Endless::default())]);
 
     let submitted = engine.submit(run("quick"), Placement::anywhere()).await;
 

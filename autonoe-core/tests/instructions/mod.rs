@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use autonoe_core::{
     AutonoeGuard, BuiltInInstructions, Epoch, HookDecision, InstructionName, InstructionSource,
-    LedgerBook, MemoryRepository, Mode, Places, PreToolUseHook, ProjectInstructions, SystemClock,
-    Tool, ToolCall, deliverable_tools,
+    LedgerBook, MemoryRepository, Mode, PreToolUseHook, ProjectInstructions, ProjectPaths,
+    SystemClock, Tool, ToolCall, deliverable_tools,
 };
 use serde_json::{Value, json};
 
@@ -137,8 +137,8 @@ fn only_sync_and_verify_forbid_to_change_the_project() {
 
 #[tokio::test]
 async fn the_guard_lets_the_commands_pass_that_the_texts_ask_for() {
-    let places = Places::new("/srv/project");
-    let guard = AutonoeGuard::new(places.clone());
+    let project_paths = ProjectPaths::new("/srv/project");
+    let guard = AutonoeGuard::new(project_paths.clone());
     for command in [
         "git log --oneline -20",
         "git status",
@@ -151,7 +151,7 @@ async fn the_guard_lets_the_commands_pass_that_the_texts_ask_for() {
             let call = ToolCall::new("Bash", json!({ "command": command })).in_mode(mode);
 
             assert_eq!(
-                guard.check(&call, &places).await,
+                guard.check(&call, &project_paths).await,
                 HookDecision::Pass,
                 "{command}"
             );

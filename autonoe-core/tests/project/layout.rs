@@ -111,7 +111,7 @@ fn a_project_keeps_the_link_that_it_was_found_by() {
         let link = found.map(|found| base.join(found));
         assert_eq!(project.link(), link.as_deref(), "{chosen}");
         assert!(project.root().starts_with(base.join("work")), "{chosen}");
-        assert_eq!(project.places().project_link, link, "{chosen}");
+        assert_eq!(project.paths().project_link, link, "{chosen}");
     }
 }
 

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use autonoe_core::{
-    Clock, Deliverable, DeliverableId, DeliverableRepository, Epoch, FileDeliverableRepository,
+    Deliverable, DeliverableId, DeliverableRepository, Epoch, FileDeliverableRepository,
     LedgerBook, Mode, Project, SystemClock, UpdateError, take_over,
 };
 use tokio::runtime::Runtime;
@@ -190,8 +190,7 @@ fn round(runtime: &Runtime, number: u64) -> Takeover {
     let folder = tempfile::tempdir().expect("a folder");
     let project = Project::find(folder.path(), None).expect("it is there");
     let repository = repository(&project);
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let first = runtime.block_on(take_over(&repository, &clock, Mode::Run));
+    let first = runtime.block_on(take_over(repository.clone(), SystemClock, Mode::Run));
     let old = Writer::start(&project, first.expect("nobody else").0.epoch());
     let mut acknowledged: Vec<_> = (0..=number % 3).map(|_| old.next()).collect();
     // Never at the same point of a write.
@@ -202,8 +201,7 @@ fn round(runtime: &Runtime, number: u64) -> Takeover {
         true => Takeover::AfterItsWrite,
         false => Takeover::WhileStopped,
     };
-    let (theirs, clocks) = (repository.clone(), clock.clone());
-    let taking = runtime.spawn(async move { take_over(&theirs, &clocks, Mode::Run).await });
+    let taking = runtime.spawn(take_over(repository.clone(), SystemClock, Mode::Run));
     if takeover == Takeover::AfterItsWrite {
         // Most of the time, the takeover waits for the lock when the old writer goes on.
         thread::sleep(Duration::from_millis(50));

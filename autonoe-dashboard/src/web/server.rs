@@ -47,7 +47,6 @@ pub enum ServeError {
 /// What a person asks for goes to `intents`. It must be called in a runtime of tokio.
 ///
 /// ```
-/// use std::sync::Arc;
 /// use autonoe_dashboard::web::{ViewToken, serve};
 /// use autonoe_dashboard::{Dashboard, DashboardFeed};
 ///
@@ -56,7 +55,7 @@ pub enum ServeError {
 /// let (intents, _carried_out) = tokio::sync::mpsc::channel(16);
 /// let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
 ///
-/// let server = serve(listener, ViewToken::random()?, Arc::new(feed), intents)?;
+/// let server = serve(listener, ViewToken::random()?, feed, intents)?;
 /// assert!(server.url().starts_with("http://127.0.0.1:"));
 ///
 /// server.shutdown().await;
@@ -71,7 +70,7 @@ pub enum ServeError {
 pub fn serve(
     listener: TcpListener,
     token: ViewToken,
-    source: Arc<dyn DashboardSource>,
+    source: impl DashboardSource + 'static,
     intents: mpsc::Sender<FleetIntent>,
 ) -> Result<DashboardServer, ServeError> {
     serve_within(ServeLimits::default(), listener, token, source, intents)
@@ -86,7 +85,7 @@ pub fn serve_within(
     limits: ServeLimits,
     listener: TcpListener,
     token: ViewToken,
-    source: Arc<dyn DashboardSource>,
+    source: impl DashboardSource + 'static,
     intents: mpsc::Sender<FleetIntent>,
 ) -> Result<DashboardServer, ServeError> {
     let address = listener.local_addr().map_err(ServeError::Port)?;
@@ -105,7 +104,7 @@ pub fn serve_within(
     let desk = Arc::new(Desk {
         folder: folder(&token),
         token,
-        source,
+        source: Arc::new(source),
         intents,
         streams: Arc::new(Semaphore::new(limits.streams)),
         limits,

@@ -74,7 +74,7 @@ impl fmt::Debug for CompletionDependencies {
 /// [`FlowErrorKind::DependencyResolution`], and the sentence names it.
 ///
 /// ```
-/// use autonoe_core::{Places, SpecContext};
+/// use autonoe_core::{ProjectPaths, SpecContext};
 /// use autonoe_flow::{
 ///     Behavior, CompletionContext, CompletionDependencies, FlowProgress, build_completion,
 /// };
@@ -84,7 +84,7 @@ impl fmt::Debug for CompletionDependencies {
 /// let behavior: Behavior = serde_json::from_str(
 ///     r#"{"completionType": "iterationBudget", "completionConfig": {"maxIterations": 1}}"#,
 /// )?;
-/// let needed = CompletionDependencies::new(SpecContext::new(Places::new("/srv/project")));
+/// let needed = CompletionDependencies::new(SpecContext::new(ProjectPaths::new("/srv/project")));
 /// let mut completion = build_completion(&behavior.completion, &needed)?;
 ///
 /// let step = "draft".parse()?;

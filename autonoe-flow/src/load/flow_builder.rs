@@ -134,7 +134,8 @@ impl FlowBuilder {
     ///
     /// # Errors
     ///
-    /// There is no step, two steps have one name, or a name cannot be used.
+    /// There is no step, two steps or two parameters have one name, a step has two prompts or a
+    /// blank one, or a name cannot be used.
     pub fn build(self) -> Result<FlowDefinition, FlowError> {
         let ids = self.steps.iter().map(|added| name::<StepId>(&added.id));
         let ids: Vec<StepId> = ids.collect::<Result<_, _>>()?;
@@ -148,8 +149,19 @@ impl FlowBuilder {
             let mut step = added.step.clone();
             if let Step::Normal(work) | Step::SubStep(work) = &mut step
                 && let Some(text) = &added.prompt
-                && work.prompt.is_none()
             {
+                let call = match added.step {
+                    Step::SubStep(_) => ".sub_step(..)",
+                    _ => ".step(..)",
+                };
+                if work.prompt.is_some() {
+                    return Err(invalid(&format!(
+                        "{call}: the step {id} has two prompts; leave WorkStep::prompt out"
+                    )));
+                }
+                if text.trim().is_empty() {
+                    return Err(invalid(&format!("{call}: the prompt of {id} is blank")));
+                }
                 let path = format!("prompts/{id}.md");
                 prompts.push((path.clone(), text.clone()));
                 let path = FlowPath::try_from(path).map_err(|error| invalid(&error))?;
@@ -166,14 +178,18 @@ impl FlowBuilder {
                 work.transition = Some(Transition::to(next));
             }
             if steps.insert(id.clone(), step).is_some() {
-                return Err(invalid(&format!("two steps have the name {id}")));
+                return Err(invalid(&format!(".step(..): two steps have the name {id}")));
             }
         }
-        let parameters = self.parameters.into_iter();
-        let parameters = parameters.map(|(key, parameter)| {
-            let key = name::<VariableName>(&key)?;
-            Ok::<_, FlowError>((key, parameter))
-        });
+        let mut parameters = BTreeMap::new();
+        for (key, parameter) in self.parameters {
+            let name = name::<VariableName>(&key)?;
+            if parameters.insert(name, parameter).is_some() {
+                return Err(invalid(&format!(
+                    ".parameter(..): two parameters have the name {key}"
+                )));
+            }
+        }
         let agent = FlowAgent {
             schema: None,
             version: "1".to_owned(),
@@ -186,7 +202,7 @@ impl FlowBuilder {
                 allowed_tools: self.allowed_tools,
                 permission_mode: self.permission_mode,
             },
-            parameters: parameters.collect::<Result<_, _>>()?,
+            parameters,
             prompts: PromptPlaces::default(),
         };
         let registry = StepsRegistry {
@@ -268,12 +284,58 @@ mod tests {
         let twice = FlowBuilder::new("review")
             .step("draft", "Write.", step())
             .step("draft", "Write.", step());
-        assert!(message(twice).contains("two steps have the name draft"));
+        assert!(message(twice).starts_with(".step(..): two steps have the name draft"));
         for bad in [
             FlowBuilder::new("No Name").step("draft", "Write.", step()),
             FlowBuilder::new("review").step("../x", "Write.", step()),
         ] {
             assert!(message(bad).contains(" is not "), "the name is refused");
+        }
+    }
+
+    #[test]
+    fn two_prompts_a_blank_one_and_two_parameters_of_one_name_are_refused() {
+        let own_prompt = || WorkStep {
+            prompt: Some(serde_json::from_value(json!("prompts/own.md")).expect("a prompt")),
+            ..step()
+        };
+        let builder = || FlowBuilder::new("review");
+        let parameter = || -> Parameter {
+            serde_json::from_value(json!({"type": "string"})).expect("a parameter")
+        };
+        for (call, problem, refused) in [
+            (
+                ".step(..)",
+                "two prompts",
+                builder().step("draft", "Write.", own_prompt()),
+            ),
+            (
+                ".sub_step(..)",
+                "two prompts",
+                builder().step("draft", "Write.", step()).sub_step(
+                    "part",
+                    "Write a part.",
+                    own_prompt(),
+                ),
+            ),
+            (
+                ".step(..)",
+                "is blank",
+                builder().step("draft", " ", step()),
+            ),
+            (
+                ".parameter(..)",
+                "two parameters have the name branch",
+                builder()
+                    .step("draft", "Write.", step())
+                    .parameter("branch", parameter())
+                    .parameter("branch", parameter()),
+            ),
+        ] {
+            let error = refused.build().expect_err(problem).to_string();
+
+            assert!(error.starts_with(&format!("{call}: ")), "{error}");
+            assert!(error.contains(problem), "{error}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
-use autonoe_core::{Ledger, LedgerBook, Spent};
+use autonoe_core::{InvalidValue, Ledger, LedgerBook};
 
 use super::access::access;
 use super::fingerprint::fingerprint;
@@ -63,15 +63,12 @@ impl FlowFactory {
     /// Something that the definition names is not there: a state, a ledger, a
     /// program, a signing key, somebody who tells webhooks, a condition of the
     /// embedder's own. The kind is [`FlowErrorKind::DependencyResolution`], and
-    /// the sentence names it.
+    /// the sentence names it. A limit with which nothing could run is a
+    /// [`FlowErrorKind::ConfigurationValidation`].
     pub fn build(flow: ValidatedFlow, options: FlowOptions) -> Result<Flow<Created>, FlowError> {
-        let budget = options.limits.as_ref().map(|limits| limits.budget);
-        if budget.is_some_and(|budget| budget.exhausted(&Spent::default()).is_some()) {
-            let message = ".limits(..): a budget of nothing lets nothing run; give more, or leave that limit out";
-            return Err(FlowError::new(
-                FlowErrorKind::ConfigurationValidation,
-                message,
-            ));
+        if let Some(limits) = &options.limits {
+            InvalidValue::check_budget("limits(..)", &limits.budget)?;
+            InvalidValue::check_backoff("limits(..)", &limits.quota_backoff)?;
         }
         let definition = flow.definition();
         let behavior = &definition.agent().behavior;

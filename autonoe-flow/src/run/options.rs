@@ -4,7 +4,9 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use autonoe_core::{Clock, Places, RecordedFlow, RunControl, Sessions, SpecContext, SystemClock};
+use autonoe_core::{
+    Clock, ProjectPaths, RecordedFlow, RunControl, Sessions, SpecContext, SystemClock,
+};
 
 use super::observer::FlowObserver;
 use crate::command::{CommandRunner, NoCommands};
@@ -40,7 +42,7 @@ impl FlowOptions {
             commands: Arc::new(NoCommands),
             states: ExternalStates::default(),
             notifiers: Notifiers::default(),
-            specs: SpecContext::new(Places::new(project.into())),
+            specs: SpecContext::new(ProjectPaths::new(project.into())),
             observers: Vec::new(),
         }
     }

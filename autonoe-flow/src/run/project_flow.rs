@@ -47,7 +47,7 @@ use crate::validate::ValidatedFlow;
 /// let flow = load(&dir.path().join(".autonoe/flows/hello"))?.validated()?;
 ///
 /// let result = FlowRun::new(project, flow, agents)
-/// #   .clock(Arc::new(VirtualClock::new()))
+/// #   .clock(VirtualClock::new())
 ///     .run(&RunControl::new())
 ///     .await?;
 ///

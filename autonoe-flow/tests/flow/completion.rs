@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use autonoe_core::{
-    Deliverable, DeliverableId, DeliverableStatus, LedgerBook, MemoryRepository, Places,
+    Deliverable, DeliverableId, DeliverableStatus, LedgerBook, MemoryRepository, ProjectPaths,
     SpecContext, SpecError, SystemClock,
 };
 use autonoe_flow::{
@@ -23,7 +23,7 @@ pub(crate) fn completion(kind: &str, config: Value) -> Completion {
 }
 
 pub(crate) fn needed() -> CompletionDependencies {
-    CompletionDependencies::new(SpecContext::new(Places::new("/srv/project")))
+    CompletionDependencies::new(SpecContext::new(ProjectPaths::new("/srv/project")))
 }
 
 fn built(kind: &str, config: Value) -> Box<dyn CompletionHandler> {

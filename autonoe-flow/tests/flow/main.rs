@@ -23,6 +23,7 @@ mod machine_reach;
 mod machine_script;
 mod mistakes;
 mod mutations;
+mod one_dependency;
 mod parameters;
 mod prompts;
 mod reference_walk;

@@ -75,7 +75,7 @@ pub(crate) fn escalation(to: &str, signing_key: Option<&str>) -> Escalation {
 pub(crate) fn notifier(clock: &Arc<Waits>) -> WebhookNotifier {
     let key = SigningKey::from_bytes(&KEY).expect("a key");
     let keys = SigningKeys::default().with("ops", key);
-    WebhookNotifier::new(keys, Arc::clone(clock) as Arc<dyn Clock>)
+    WebhookNotifier::new(keys, clock.clone())
 }
 
 /// Verifies a request as a service would, and returns its id, its time and its event.
@@ -321,6 +321,20 @@ async fn nothing_goes_to_an_address_that_is_neither_encrypted_nor_on_this_machin
             .expect_err("and at run time");
         assert_eq!(told.kind(), FlowErrorKind::DependencyResolution);
     }
+}
+
+#[tokio::test]
+async fn a_policy_without_time_for_a_try_is_refused_before_the_start() {
+    let policy = DeliveryPolicy {
+        try_time: Duration::ZERO,
+        ..DeliveryPolicy::default()
+    };
+    let notifier = notifier(&Waits::new()).with_policy(policy);
+
+    let resolved = notifier.resolve(&escalation("http://127.0.0.1/", None));
+
+    let error = resolved.expect_err("no time").to_string();
+    assert!(error.starts_with(".with_policy(..): "), "{error}");
 }
 
 #[tokio::test]

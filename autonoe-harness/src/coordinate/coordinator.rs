@@ -5,13 +5,13 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::{Clock, Engine, RunControl, RunDesk, RunId, SystemClock};
+use autonoe_core::{Clock, Engine, InvalidValue, RunControl, RunDesk, RunId, SystemClock};
 
 use super::driving::Driving;
 use super::{CoordinationError, FleetCourse, FleetObserver, FleetReport, MemberSpec, StrategyRun};
-use crate::{Accounts, Allowance, HarnessId, Strategy};
+use crate::{Accounts, Allowance, HarnessId, IntoStrategy};
 
-/// Carries out a [`Strategy`] over a fleet: each member is a run on an [`Engine`].
+/// Carries out a [`Strategy`](crate::Strategy) over a fleet: each member is a run on an [`Engine`].
 ///
 /// - No more members work at once than [`max_concurrent`](Self::max_concurrent) says, and none
 ///   starts whose allowance cannot be reserved.
@@ -22,9 +22,7 @@ use crate::{Accounts, Allowance, HarnessId, Strategy};
 ///   them twice, and goes on. Who drops the future of [`run`](Self::run) leaves the runs at work.
 ///
 /// ```
-/// use std::sync::Arc;
-///
-/// use autonoe_core::{Engine, LocalEngine, RunControl};
+/// use autonoe_core::{LocalEngine, RunControl};
 /// use autonoe_harness::{Coordinator, HarnessId, MemberSpec, Race};
 /// # use autonoe_core::{JobRunner, RunDesk, RunOutcome, RunSpec};
 /// # use autonoe_harness::MemberJob;
@@ -38,10 +36,10 @@ use crate::{Accounts, Allowance, HarnessId, Strategy};
 /// use serde_json::json;
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(async {
-/// let engine: Arc<dyn Engine> = Arc::new(LocalEngine::new(Arc::new(Says)));
+/// let engine = LocalEngine::new(Says);
 /// let member = |name: &str| MemberSpec::new(HarnessId::new(name), "say", json!("done"));
 ///
-/// let report = Coordinator::new("login-page", engine, Arc::new(Race {}))
+/// let report = Coordinator::new("login-page", engine, Race {})
 ///     .members([member("claude"), member("codex")])
 ///     .run(&RunControl::new())
 ///     .await?;
@@ -69,7 +67,7 @@ impl Coordinator {
     pub fn new(
         name: impl Into<String>,
         engine: impl Engine + 'static,
-        strategy: Arc<dyn Strategy>,
+        strategy: impl IntoStrategy,
     ) -> Self {
         Self::of(name, engine, StrategyRun::new(strategy))
     }
@@ -161,8 +159,8 @@ impl Coordinator {
     ///
     /// # Errors
     ///
-    /// The fleet could not begin: its name or account cannot be used, or the engine does not say
-    /// which runs there are.
+    /// The fleet could not begin: its name or account cannot be used, it has no time, or the engine
+    /// does not say which runs there are.
     pub async fn run(&self, control: &RunControl) -> Result<FleetReport, CoordinationError> {
         Driving::new(self, self.course()?).run(control).await
     }
@@ -174,6 +172,7 @@ impl Coordinator {
     }
 
     fn course(&self) -> Result<FleetCourse, CoordinationError> {
+        InvalidValue::check_time("time(0)", self.what.time)?;
         let (name, what, now) = (self.fleet.clone(), self.what.clone(), self.clock.now());
         match self.paid_from.clone() {
             None => FleetCourse::new(name, what, now),

@@ -1,6 +1,6 @@
 //! What a coordinator gives back.
 
-use autonoe_core::{EngineError, Failure, RunId, RunOutcome};
+use autonoe_core::{EngineError, Failure, InvalidValue, RunId, RunOutcome};
 use serde::{Deserialize, Serialize};
 
 use super::outcome::spent_by;
@@ -78,6 +78,9 @@ pub enum CoordinationError {
     /// The accounts have no such account.
     #[error("there is no account {0:?} to pay the fleet from")]
     NoAccount(String),
+    /// A value with which no fleet could do anything.
+    #[error(transparent)]
+    InvalidValue(#[from] InvalidValue),
     /// The engine does not answer.
     #[error("the run {run} cannot be looked for")]
     Engine {

@@ -28,10 +28,10 @@ use super::{Coordinator, StrategyRun};
 /// use serde_json::json;
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(async {
-/// let members = Arc::new(LocalEngine::new(Arc::new(Says)));
-/// let fleets = LocalEngine::new(Arc::new(StrategyRunner::on(members)));
+/// let members = Arc::new(LocalEngine::new(Says));
+/// let fleets = LocalEngine::new(StrategyRunner::on(members));
 /// let one = MemberSpec::new(HarnessId::new("claude"), "say", json!("done"));
-/// let race = StrategyRun::new(Arc::new(Race {})).members([one]);
+/// let race = StrategyRun::new(Race {}).members([one]);
 ///
 /// let id = RunId::new("login-page");
 /// fleets.submit(race.named(id.clone())?, Placement::anywhere()).await?;

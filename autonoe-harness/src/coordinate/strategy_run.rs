@@ -8,7 +8,7 @@ use autonoe_core::{RunId, RunSpec};
 use serde::{Deserialize, Serialize};
 
 use super::MemberSpec;
-use crate::{Allowance, Strategy, written};
+use crate::{Allowance, IntoStrategy, Strategy, written};
 
 /// The kind of runs that carry out a [`Strategy`] over members, each of which is a run.
 pub const STRATEGY_JOB: &str = "strategy";
@@ -21,14 +21,12 @@ pub const STRATEGY_JOB: &str = "strategy";
 /// [`FleetReport`](super::FleetReport).
 ///
 /// ```
-/// use std::sync::Arc;
-///
 /// use autonoe_core::RunId;
 /// use autonoe_harness::{HarnessId, MemberSpec, Race, STRATEGY_JOB, StrategyRun};
 /// use serde_json::json;
 ///
 /// let member = |name: &str| MemberSpec::new(HarnessId::new(name), "say", json!("done"));
-/// let race = StrategyRun::new(Arc::new(Race {})).members([member("claude"), member("codex")]);
+/// let race = StrategyRun::new(Race {}).members([member("claude"), member("codex")]);
 ///
 /// let run = race.named(RunId::new("login-page"))?;
 ///
@@ -75,9 +73,9 @@ fn patience() -> Duration {
 
 impl StrategyRun {
     /// Makes a fleet without members.
-    pub fn new(strategy: Arc<dyn Strategy>) -> Self {
+    pub fn new(strategy: impl IntoStrategy) -> Self {
         Self {
-            strategy,
+            strategy: strategy.into_strategy(),
             members: Vec::new(),
             max_concurrent: at_once(),
             time: time(),

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use autonoe_core::{
-    AgentClientFactory, Clock, FlowStart, Models, PerformedSession, SessionOrder, SessionRunner,
-    SessionRunnerBuilder, SystemClock, ToolStatus,
+    AgentClientFactory, Clock, FlowStart, InvalidValue, Models, PerformedSession, SessionOrder,
+    SessionRunner, SessionRunnerBuilder, SystemClock, ToolStatus,
 };
 use autonoe_process::Commands;
 use serde_json::json;
@@ -31,20 +31,18 @@ type Configure = Arc<dyn Fn(SessionRunnerBuilder) -> SessionRunnerBuilder + Send
 /// run unless it is said how, and nobody judges unless it is said who.
 ///
 /// ```
-/// use std::sync::Arc;
-///
 /// use autonoe_harness::{AgentExecutor, Execution, Executor, Task};
 /// # use autonoe_testkit::{ScriptedAgents, SessionScript, VirtualClock};
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap()
 /// #     .block_on(async {
-/// # let agents = Arc::new(ScriptedAgents::new([SessionScript::new("work").says("Done.").ends()]));
+/// # let agents = ScriptedAgents::new([SessionScript::new("work").says("Done.").ends()]);
 /// # let folder = std::env::temp_dir();
 /// let executor = AgentExecutor::new("codex", agents, folder).model("gpt-5.5");
-/// # let executor = executor.clock(Arc::new(VirtualClock::new()));
+/// # let executor = executor.clock(VirtualClock::new());
 /// let task = Task::new("T-001", "Add a login page.")?;
 ///
-/// let result = executor.execute(&task, &Execution::default()).await?;
+/// let result = executor.run(&task, &Execution::default()).await?;
 ///
 /// assert!(result.is_success());
 /// assert!(executor.verify_success(&task, &result).await.is_success());
@@ -67,12 +65,12 @@ impl AgentExecutor {
     /// Makes the executor `name` of a backend, for tasks in `root` and below.
     pub fn new(
         name: impl Into<String>,
-        agents: Arc<dyn AgentClientFactory>,
+        agents: impl AgentClientFactory + 'static,
         root: impl Into<PathBuf>,
     ) -> Self {
         Self {
             name: name.into(),
-            agents,
+            agents: Arc::new(agents),
             root: root.into(),
             model: None,
             configure: Arc::new(|builder| builder),
@@ -100,8 +98,6 @@ impl AgentExecutor {
     /// budget, sandbox, tool server.
     ///
     /// ```
-    /// use std::sync::Arc;
-    ///
     /// use autonoe_core::{Budget, CostUsd};
     /// use autonoe_harness::AgentExecutor;
     ///
@@ -214,12 +210,18 @@ impl Executor for AgentExecutor {
         self.model.as_deref()
     }
 
-    async fn execute(
+    async fn run(
         &self,
         task: &Task,
         execution: &Execution,
     ) -> Result<ExecutionResult, ExecuteError> {
         let folder = self.check(task)?;
+        InvalidValue::check_model("model(..)", self.model.as_deref()).map_err(|invalid| {
+            ExecuteError::Setup {
+                executor: self.name.clone(),
+                source: invalid.into(),
+            }
+        })?;
         let model = [&execution.model, &task.model, &self.model];
         let model = model.into_iter().find_map(Clone::clone);
         let prompt = task_prompt(task, execution.context.as_deref());

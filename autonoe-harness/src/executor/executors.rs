@@ -82,12 +82,12 @@ impl Executors {
     /// # Errors
     ///
     /// Nothing was begun: there is no such executor, or the task is wrong.
-    pub async fn execute(
+    pub async fn run(
         &self,
         task: &Task,
         execution: &Execution,
     ) -> Result<ExecutionResult, ExecuteError> {
-        self.for_task(task)?.execute(task, execution).await
+        self.for_task(task)?.run(task, execution).await
     }
 
     /// Has a result verified by the executor that it came from.

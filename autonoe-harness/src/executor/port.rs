@@ -41,7 +41,7 @@ use super::{ExecuteError, ExecutionResult, Task, Verification, VerificationTab};
 ///         None
 ///     }
 ///
-///     async fn execute(&self, task: &Task, _: &Execution) -> Result<ExecutionResult, ExecuteError> {
+///     async fn run(&self, task: &Task, _: &Execution) -> Result<ExecutionResult, ExecuteError> {
 ///         task.validate()?;
 ///         Ok(ExecutionResult::new(task, self.cli_name(), ExecutionEnd::Completed))
 ///     }
@@ -66,7 +66,7 @@ pub trait Executor: Send + Sync {
     /// # Errors
     ///
     /// Nothing was begun, because the task is wrong.
-    async fn execute(
+    async fn run(
         &self,
         task: &Task,
         execution: &Execution,
@@ -104,12 +104,12 @@ impl<E: Executor + ?Sized> Executor for Arc<E> {
         (**self).default_model()
     }
 
-    async fn execute(
+    async fn run(
         &self,
         task: &Task,
         execution: &Execution,
     ) -> Result<ExecutionResult, ExecuteError> {
-        (**self).execute(task, execution).await
+        (**self).run(task, execution).await
     }
 
     async fn verify_success(&self, task: &Task, result: &ExecutionResult) -> Verification {

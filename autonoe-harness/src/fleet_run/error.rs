@@ -1,5 +1,7 @@
 //! Why a fleet cannot be run.
 
+use autonoe_core::InvalidValue;
+
 use super::FleetOrderError;
 use crate::{CoordinationError, FolderError, IsolationError, StateError};
 
@@ -28,6 +30,9 @@ pub enum FleetRunError {
         /// The fleet.
         fleet: String,
     },
+    /// A value with which no fleet could be led.
+    #[error(transparent)]
+    InvalidValue(#[from] InvalidValue),
     /// A file cannot be read or written.
     #[error(transparent)]
     Folder(#[from] FolderError),
@@ -49,6 +54,7 @@ impl FleetRunError {
             Self::Order(_) => "bad_order",
             Self::Led { .. } => "led",
             Self::AnotherOrder { .. } => "another_order",
+            Self::InvalidValue(_) => InvalidValue::CODE,
             Self::Folder(error) => error.code(),
             Self::State(_) => "state",
             Self::Coordination(_) => "coordination",

@@ -8,8 +8,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Allowance, FleetRecord, HarnessId, Isolation, MemberSpec, StateError, Strategy, WorkOrder,
-    written,
+    Allowance, FleetRecord, HarnessId, IntoStrategy, Isolation, MemberSpec, StateError, Strategy,
+    WorkOrder, written,
 };
 
 /// What a fleet is to do: its members, how they work together, and what they may use.
@@ -115,14 +115,14 @@ impl FleetOrder {
     /// Makes the order of a fleet.
     pub fn new(
         name: impl Into<String>,
-        strategy: Arc<dyn Strategy>,
+        strategy: impl IntoStrategy,
         members: impl IntoIterator<Item = FleetMember>,
     ) -> Self {
         Self {
             name: name.into(),
             objective: String::new(),
             roadmap: None,
-            strategy,
+            strategy: strategy.into_strategy(),
             members: members.into_iter().collect(),
             max_concurrent: ten(),
             time: an_hour(),

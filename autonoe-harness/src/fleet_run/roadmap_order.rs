@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::{FleetMember, FleetOrder, FleetOrderError};
 use crate::{
-    Graph, HarnessId, Isolation, Parallel, Pipeline, PlannedTask, Roadmap, Strategy, Task, TaskId,
-    WhenDone, WorkOrder,
+    Graph, HarnessId, IntoStrategy, Isolation, Parallel, Pipeline, PlannedTask, Roadmap, Strategy,
+    Task, TaskId, WhenDone, WorkOrder,
 };
 
 /// How the members that do the tasks of a roadmap work together.
@@ -129,7 +129,7 @@ impl FleetOrder {
     pub fn of_contenders(
         name: impl Into<String>,
         roadmap: &Roadmap,
-        strategy: Arc<dyn Strategy>,
+        strategy: impl IntoStrategy,
         contenders: impl IntoIterator<Item = Contender>,
     ) -> Self {
         let members = contenders.into_iter().map(|contender| {

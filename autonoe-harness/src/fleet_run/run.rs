@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use autonoe_core::{Clock, Engine, RunControl, SystemClock};
+use autonoe_core::{Clock, Engine, InvalidValue, RunControl, SystemClock};
 use tokio::sync::mpsc;
 
 use super::asked::Asked;
@@ -158,6 +158,7 @@ impl FleetRun {
     /// or something cannot be written down. What members do goes on.
     pub async fn run(&self, control: &RunControl) -> Result<FleetOutcome, FleetRunError> {
         self.order.check()?;
+        InvalidValue::check_time("every(0)", self.every)?;
         self.has_what_it_needs()?;
         self.can_be_isolated().await?;
         let desk = self.home.make_desk(&self.order.name)?;

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use autonoe_core::InvalidValue;
+
 /// What is wrong with the folder of a sub-harness. What is there is kept as it is.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -45,6 +47,9 @@ pub enum FolderError {
         /// What is wrong with it.
         what: String,
     },
+    /// A value with which no folder could be watched.
+    #[error(transparent)]
+    InvalidValue(#[from] InvalidValue),
     /// Another process serves the folder, or is about to.
     #[error("{path:?} is held by another process")]
     Held {
@@ -62,6 +67,7 @@ impl FolderError {
             Self::Unreadable { .. } => "unreadable",
             Self::Unwritable { .. } => "unwritable",
             Self::Corrupt { .. } => "corrupt",
+            Self::InvalidValue(_) => InvalidValue::CODE,
             Self::Held { .. } => "held",
         }
     }

@@ -22,8 +22,6 @@ use crate::{Alert, HarnessId, HarnessStatus, HarnessView};
 /// It goes on when the handle is dropped, as one with a process does.
 ///
 /// ```
-/// use std::sync::Arc;
-///
 /// use autonoe_core::{JobRunner, RunDesk, RunId, RunOutcome, RunRequest, RunSpec};
 /// use autonoe_harness::{HarnessHandle, HarnessStatus, LocalHandle};
 /// use serde_json::{Value, json};
@@ -47,7 +45,7 @@ use crate::{Alert, HarnessId, HarnessStatus, HarnessView};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let order = RunSpec::new(RunId::new("a"), "obey", Value::Null);
-/// let handle = LocalHandle::start(order, Arc::new(Obedient));
+/// let handle = LocalHandle::start(order, Obedient);
 ///
 /// handle.send_instruction("Use Postgres.").await?;
 /// let outcome = handle.wait().await?;
@@ -78,13 +76,8 @@ impl LocalHandle {
     /// # Panics
     ///
     /// It is not called in a tokio runtime.
-    pub fn start(order: RunSpec, runner: Arc<dyn JobRunner>) -> Self {
-        Self::start_with(
-            order,
-            runner,
-            Arc::new(SystemClock),
-            HarnessNotes::default(),
-        )
+    pub fn start(order: RunSpec, runner: impl JobRunner + 'static) -> Self {
+        Self::start_with(order, runner, SystemClock, HarnessNotes::default())
     }
 
     /// Starts a run in this process, with a clock of its own and notes that its runner may know.
@@ -94,10 +87,11 @@ impl LocalHandle {
     /// It is not called in a tokio runtime.
     pub fn start_with(
         order: RunSpec,
-        runner: Arc<dyn JobRunner>,
-        clock: Arc<dyn Clock>,
+        runner: impl JobRunner + 'static,
+        clock: impl Clock + 'static,
         notes: HarnessNotes,
     ) -> Self {
+        let clock: Arc<dyn Clock> = Arc::new(clock);
         let id = HarnessId::new(order.id.as_str());
         let control = RunControl::new();
         let shared = Arc::new(Shared {

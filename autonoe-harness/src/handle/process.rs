@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_core::{Clock, RunOutcome, Spent, SystemClock};
+use autonoe_core::{Clock, InvalidValue, RunOutcome, Spent, SystemClock};
 use autonoe_process::Sweep;
 
 use super::{HandleError, HarnessHandle};
@@ -87,6 +87,13 @@ impl ProcessHandle {
         }
     }
 
+    /// Waits as long as [`every`](Self::every) says.
+    async fn until_next_look(&self) -> Result<(), HandleError> {
+        InvalidValue::check_time("every(0)", self.every).map_err(FolderError::from)?;
+        self.clock.sleep(self.every).await;
+        Ok(())
+    }
+
     /// Waits until nobody serves it and it has ended, or was lost.
     async fn gone(&self) -> Result<(), HandleError> {
         loop {
@@ -97,7 +104,7 @@ impl ProcessHandle {
             if !self.folder.is_served()? && is_over()? {
                 return Ok(());
             }
-            self.clock.sleep(self.every).await;
+            self.until_next_look().await?;
         }
     }
 
@@ -105,7 +112,7 @@ impl ProcessHandle {
     async fn let_go(&self) -> Result<(), HandleError> {
         let letting_go = async {
             while self.folder.is_served()? {
-                self.clock.sleep(self.every).await;
+                self.until_next_look().await?;
             }
             Ok(())
         };
@@ -216,7 +223,7 @@ impl HarnessHandle for ProcessHandle {
             if let Some(outcome) = self.look()?.outcome {
                 return Ok(outcome);
             }
-            self.clock.sleep(self.every).await;
+            self.until_next_look().await?;
         }
     }
 

@@ -2,7 +2,8 @@
 
 use async_trait::async_trait;
 use autonoe_core::{
-    Engine, EngineError, Placement, RunId, RunInstruction, RunOutcome, RunPhase, RunSpec, RunView,
+    Engine, EngineError, InvalidValue, Placement, RunId, RunInstruction, RunOutcome, RunPhase,
+    RunSpec, RunView,
 };
 
 use super::harness_manager::{HarnessManager, engine_error};
@@ -26,6 +27,8 @@ impl Engine for HarnessManager {
                 "sub-harnesses run here, and not on {host}"
             )));
         }
+        InvalidValue::check_time("every(0)", self.shared.every)
+            .map_err(|invalid| refused(invalid.to_string()))?;
         let folder = crate::HarnessFolder::of(&self.shared.root, &id);
         let folder = folder.map_err(|error| refused(error.to_string()))?;
         match folder.order_once(&run) {

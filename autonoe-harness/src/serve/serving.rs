@@ -6,7 +6,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::{Clock, Failure, JobRunner, RunDesk, RunOutcome, RunSpec, Spent, SystemClock};
+use autonoe_core::{
+    Clock, Failure, InvalidValue, JobRunner, RunDesk, RunOutcome, RunSpec, Spent, SystemClock,
+};
 use futures::future::BoxFuture;
 use tokio::sync::watch;
 use tokio::task::{JoinError, JoinSet};
@@ -153,6 +155,7 @@ impl Serving {
             stop_patience,
             mut leave,
         } = self;
+        InvalidValue::check_time("every(0)", every)?;
         let order = folder.order()?;
         let _lock = lock(&folder, &*clock).await?;
         if let Some(outcome) = folder.outcome()? {

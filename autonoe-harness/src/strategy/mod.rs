@@ -13,7 +13,7 @@ pub use fleet::{Fleet, Member, MemberState};
 pub use graph::Graph;
 pub use parallel::Parallel;
 pub use pipeline::Pipeline;
-pub use port::{Decision, Order, STRATEGY_PORT, Strategy};
+pub use port::{Decision, IntoStrategy, Order, STRATEGY_PORT, Strategy};
 pub use race::Race;
 pub use result::{AggregatedResult, HarnessId, HarnessResult};
 pub use voting::{Voting, VotingCriterion};

@@ -1,6 +1,7 @@
 //! What a strategy is.
 
 use std::fmt;
+use std::sync::Arc;
 
 use autonoe_core::SpecPort;
 
@@ -57,6 +58,26 @@ pub trait Strategy: fmt::Debug + Send + Sync {
     /// Orders about members that are no longer what they were when it was asked are passed over,
     /// so it may give the same order again.
     fn decide(&self, fleet: &Fleet) -> Vec<Order>;
+}
+
+/// A strategy, given as a value or as an `Arc<dyn Strategy>`.
+///
+/// An `Arc` of a strategy is none itself, because a strategy can be written to a file.
+pub trait IntoStrategy {
+    /// Shares the strategy.
+    fn into_strategy(self) -> Arc<dyn Strategy>;
+}
+
+impl<S: Strategy + 'static> IntoStrategy for S {
+    fn into_strategy(self) -> Arc<dyn Strategy> {
+        Arc::new(self)
+    }
+}
+
+impl IntoStrategy for Arc<dyn Strategy> {
+    fn into_strategy(self) -> Arc<dyn Strategy> {
+        self
+    }
 }
 
 /// What a strategy wants to be done.

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use autonoe_core::{
-    Clock, Epoch, Failure, HostedOutcome, HostedSession, LedgerView, RunId, RunProgress, RunReport,
-    SessionHost, SessionHostError, SessionKey, SystemClock,
+    Clock, Epoch, Failure, HostedOutcome, HostedSession, InvalidValue, LedgerView, RunId,
+    RunProgress, RunReport, SessionHost, SessionHostError, SessionKey, SystemClock,
 };
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
@@ -59,7 +59,7 @@ const WATCH: Duration = Duration::from_secs(60);
 /// let travels = TravellingProject::open(home, remote, "main", &RunId::new("login"), commands)?;
 ///
 /// let sessions = ProjectSessionHost::new(travels.project().clone(), agents);
-/// let host = TravellingHost::new(travels, Arc::new(sessions));
+/// let host = TravellingHost::new(travels, sessions);
 /// # Ok(host)
 /// # }
 /// ```
@@ -72,10 +72,10 @@ pub struct TravellingHost {
 
 impl TravellingHost {
     /// Has `inner` carry out the sessions of a project that travels.
-    pub fn new(travels: TravellingProject, inner: Arc<dyn SessionHost>) -> Self {
+    pub fn new(travels: TravellingProject, inner: impl SessionHost + 'static) -> Self {
         Self {
             travels,
-            inner,
+            inner: Arc::new(inner),
             clock: Arc::new(SystemClock),
             watch: WATCH,
         }
@@ -263,11 +263,13 @@ impl SessionHost for TravellingHost {
         beat: &(dyn Fn(RunProgress) + Send + Sync),
         cancelled: CancellationToken,
     ) -> Result<HostedOutcome, SessionHostError> {
-        self.is_ours(&key.run)
-            .map_err(|failure| SessionHostError::Failed {
-                key: key.clone(),
-                failure,
-            })?;
+        let failed = |failure| SessionHostError::Failed {
+            key: key.clone(),
+            failure,
+        };
+        InvalidValue::check_time("watch_every(0)", self.watch)
+            .map_err(|invalid| failed(Failure::from(&invalid)))?;
+        self.is_ours(&key.run).map_err(failed)?;
         self.take(key, epoch, beat, &cancelled).await?;
         let outcome = tokio::select! {
             biased;

@@ -92,7 +92,7 @@ impl Work<'_> {
         let child = RunControl::new();
         let mut execution = Execution::new(&child).budget(budget);
         execution.context = self.context(problem);
-        let executing = place.executors.execute(&limited, &execution);
+        let executing = place.executors.run(&limited, &execution);
         let (result, given) = self.messages.accompany(&child, executing).await;
         let told = self.messages.sort(given);
         let result = match result {

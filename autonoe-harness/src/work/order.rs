@@ -166,6 +166,11 @@ impl WorkOrder {
                     format!("the task {id} depends on {needed}, which is not there")
                 }));
         }
+        for (field, text) in [("backend", &self.backend), ("model", &self.model)] {
+            if text.as_deref().is_some_and(|text| text.trim().is_empty()) {
+                problems.push(format!("its {field} is blank"));
+            }
+        }
         if self.max_iterations == 0 {
             problems.push("its maxIterations is 0, and nothing can be done in none".to_owned());
         }

@@ -55,7 +55,7 @@ pub(super) type Workshop = Arc<dyn Fn(&Path) -> Executors + Send + Sync>;
 /// let executor = AgentExecutor::new("codex", agents, folder);
 /// # let executor = executor.clock(clock.clone());
 /// let work = TaskLoop::new(folder, move |folder| {
-///     Executors::default().with(Arc::new(executor.clone().in_folder(folder)))
+///     Executors::default().with(executor.clone().in_folder(folder))
 /// });
 /// # let work = work.clock(clock);
 /// let order = WorkOrder::new([Task::new("T-1", "Add a login page.")?], Isolation::Shared);

@@ -279,7 +279,7 @@ proptest! {
 fn who_began_after_it_was_told_to_stop_has_no_more_time_for_that() {
     let now = Timestamp::UNIX_EPOCH;
     let member = MemberSpec::new(id("a"), "act", json!(null)).timeout(Duration::from_secs(3600));
-    let what = StrategyRun::new(Arc::new(Race {}))
+    let what = StrategyRun::new(Race {})
         .members([member])
         .patience(Duration::from_secs(20));
     let mut course = FleetCourse::new("f", what, now).expect("it begins");
@@ -310,7 +310,7 @@ fn what_a_fleet_is_told_reaches_each_member_once_when_its_run_is_there() {
         (vec![Pause, say(), Resume], vec![Pause, say(), Resume]),
     ] {
         let member = MemberSpec::new(id("a"), "act", json!(null));
-        let what = StrategyRun::new(Arc::new(Race {})).members([member]);
+        let what = StrategyRun::new(Race {}).members([member]);
         let mut course = FleetCourse::new("f", what, now).expect("it begins");
         let FleetStep::Start { member, .. } = course.next(now) else {
             panic!("nobody starts");
@@ -329,7 +329,7 @@ fn what_a_fleet_is_told_reaches_each_member_once_when_its_run_is_there() {
 fn a_fleet_travels_as_data() {
     let member =
         MemberSpec::new(id("a"), "act", json!({"seconds": 1})).timeout(Duration::from_millis(1500));
-    let what = StrategyRun::new(Arc::new(Race {})).members([member.clone()]);
+    let what = StrategyRun::new(Race {}).members([member.clone()]);
 
     let run = what.named(RunId::new("f")).expect("JSON");
 
@@ -346,6 +346,6 @@ fn what_is_left_out_of_a_fleet_is_as_by_default() {
 
     let read: StrategyRun = serde_json::from_value(text).expect("it is a fleet");
 
-    let expected = StrategyRun::new(Arc::new(Race {}));
+    let expected = StrategyRun::new(Race {});
     assert_eq!(format!("{read:?}"), format!("{expected:?}"));
 }

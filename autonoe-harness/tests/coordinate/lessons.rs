@@ -15,7 +15,7 @@ use crate::coordinate::scripted::{Act, End, Stage, Told, id};
 
 pub(crate) fn fleet(stage: &Arc<Stage>, strategy: impl Strategy + 'static) -> Coordinator {
     let engine: Arc<dyn Engine> = Arc::new(LocalEngine::new(stage.clone()));
-    Coordinator::new("fleet", engine, Arc::new(strategy)).clock(Arc::new(VirtualClock::new()))
+    Coordinator::new("fleet", engine, strategy).clock(Arc::new(VirtualClock::new()))
 }
 
 pub(crate) async fn run(coordinator: Coordinator) -> FleetReport {

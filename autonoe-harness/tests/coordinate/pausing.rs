@@ -12,7 +12,7 @@ use crate::coordinate::scripted::{Act, End, Stage, Told};
 fn pipeline(stage: &Arc<Stage>, told: &Told) -> Coordinator {
     let act = Act::new(10, End::Succeeds);
     let engine = Arc::new(LocalEngine::new(stage.clone()));
-    let coordinator = Coordinator::new("fleet", engine, Arc::new(Pipeline {}))
+    let coordinator = Coordinator::new("fleet", engine, Pipeline {})
         .members(["first", "second"].map(|name| act.member(name)))
         .time(Duration::from_secs(60))
         .clock(Arc::new(VirtualClock::new()));

@@ -74,7 +74,7 @@ fn shaky(stage: &Arc<Stage>, failures: usize) -> Coordinator {
         inner: LocalEngine::new(stage.clone()),
         failures_left: AtomicUsize::new(failures),
     });
-    Coordinator::new("fleet", engine, Arc::new(Parallel {})).clock(Arc::new(VirtualClock::new()))
+    Coordinator::new("fleet", engine, Parallel {}).clock(Arc::new(VirtualClock::new()))
 }
 
 #[tokio::test(start_paused = true)]
@@ -127,11 +127,8 @@ async fn a_member_that_does_not_end_is_left_behind_and_named() {
 #[tokio::test(start_paused = true)]
 async fn a_member_of_a_kind_that_nobody_carries_out_fails_with_that() {
     let stage = Arc::new(Stage::default());
-    let engine: Arc<dyn Engine> = Arc::new(LocalEngine::by_kind([(
-        "other",
-        stage.clone() as Arc<dyn autonoe_core::JobRunner>,
-    )]));
-    let coordinator = Coordinator::new("fleet", engine, Arc::new(Parallel {}))
+    let engine = LocalEngine::by_kind([("other", stage.clone())]);
+    let coordinator = Coordinator::new("fleet", engine, Parallel {})
         .clock(Arc::new(VirtualClock::new()))
         .members([Act::new(1, End::Succeeds).member("a")]);
 
@@ -175,7 +172,7 @@ async fn a_member_whose_id_has_another_run_fails_with_that() {
     let taken = inner.submit(other, Placement::anywhere()).await;
     taken.expect("it is the first");
     let engine: Arc<dyn Engine> = Arc::new(Unseen(inner));
-    let coordinator = Coordinator::new("fleet", engine, Arc::new(Parallel {}))
+    let coordinator = Coordinator::new("fleet", engine, Parallel {})
         .clock(Arc::new(VirtualClock::new()))
         .members([Act::new(1, End::Succeeds).member("a")]);
 
@@ -256,7 +253,7 @@ async fn a_fleet_needs_a_plain_name_and_an_account() {
     let stage = Arc::new(Stage::default());
     let engine: Arc<dyn Engine> = Arc::new(LocalEngine::new(stage));
     for name in ["", "a.b", "a/b", "a b"] {
-        let coordinator = Coordinator::new(name, engine.clone(), Arc::new(Parallel {}));
+        let coordinator = Coordinator::new(name, engine.clone(), Parallel {});
 
         let refused = coordinator.run(&RunControl::new()).await;
 
@@ -266,10 +263,24 @@ async fn a_fleet_needs_a_plain_name_and_an_account() {
         );
     }
     let accounts = autonoe_harness::Accounts::new("one", Default::default());
-    let coordinator =
-        Coordinator::new("fleet", engine, Arc::new(Parallel {})).paid_from(accounts, "other");
+    let coordinator = Coordinator::new("fleet", engine, Parallel {}).paid_from(accounts, "other");
     let refused = coordinator.run(&RunControl::new()).await;
     assert!(matches!(refused, Err(CoordinationError::NoAccount(_))));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fleet_without_time_is_refused_by_the_name_of_the_call() {
+    let engine = LocalEngine::new(Stage::default());
+    let coordinator = Coordinator::new("fleet", engine, Parallel {}).time(Duration::ZERO);
+
+    let refused = coordinator.run(&RunControl::new()).await;
+
+    let error = refused.expect_err("it has no time");
+    assert!(
+        matches!(error, CoordinationError::InvalidValue(_)),
+        "{error}"
+    );
+    assert!(error.to_string().starts_with(".time(0): "), "{error}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -339,7 +350,7 @@ async fn an_engine_that_never_answers_does_not_stop_the_fleet() {
     let members = ["a", "b"].map(|name| Act::new(60, End::Succeeds).member(name));
     let inner = LocalEngine::new(stage.clone());
     let engine = Arc::new(Deaf { inner, to: "b" });
-    let coordinator = Coordinator::new("fleet", engine, Arc::new(Parallel {}))
+    let coordinator = Coordinator::new("fleet", engine, Parallel {})
         .clock(Arc::new(VirtualClock::new()))
         .members(members);
 
@@ -369,7 +380,7 @@ async fn a_strategy_that_panics_leaves_no_run_behind() {
     let stage = Arc::new(Stage::default());
     let members = ["a", "b"].map(|name| Act::new(60, End::Succeeds).member(name));
     let engine = Arc::new(LocalEngine::new(stage.clone()));
-    let coordinator = Coordinator::new("fleet", engine, Arc::new(Fragile {}))
+    let coordinator = Coordinator::new("fleet", engine, Fragile {})
         .clock(Arc::new(VirtualClock::new()))
         .members(members);
 

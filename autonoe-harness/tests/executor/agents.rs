@@ -26,7 +26,7 @@ async fn an_agent_is_told_the_task_and_its_result_has_all_that_is_known() {
     let task = task("Do it.").context("It is a shop.").model("gpt-5.5");
     let execution = Execution::default().context("Try again.");
 
-    let result = stage.executor.execute(&task, &execution).await;
+    let result = stage.executor.run(&task, &execution).await;
 
     let result = result.expect("the task is right");
     assert!(result.is_success(), "{result:?}");
@@ -61,7 +61,7 @@ async fn the_model_is_the_one_that_is_named_nearest() {
         let mut execution = Execution::default();
         execution.model = of_execution.map(str::to_owned);
 
-        let result = stage.executor.execute(&task, &execution).await;
+        let result = stage.executor.run(&task, &execution).await;
 
         let result = result.expect("the task is right");
         assert_eq!(result.model.as_deref(), Some(expected));
@@ -97,7 +97,7 @@ async fn prose_is_never_read_for_success_or_failure() {
         let stage = Stage::new([script]);
         let task = task("Do it.");
 
-        let result = stage.execute(&task).await;
+        let result = stage.run(&task).await;
 
         assert_eq!(result.is_success(), success, "{outcome:?}: {result:?}");
         assert_eq!(result.output, said);
@@ -111,7 +111,7 @@ async fn prose_is_never_read_for_success_or_failure() {
 async fn a_turn_in_which_nothing_happened_is_no_success() {
     let stage = Stage::new([SessionScript::new("work").ends()]);
 
-    let result = stage.execute(&task("Do it.")).await;
+    let result = stage.run(&task("Do it.")).await;
 
     assert!(
         matches!(&result.end, ExecutionEnd::Failed { error } if error.code == "empty_session"),
@@ -126,7 +126,7 @@ async fn a_spent_quota_is_told_with_its_reset() {
         .says("Hm.")
         .hits_quota(Some(resets_at))]);
 
-    let result = stage.execute(&task("Do it.")).await;
+    let result = stage.run(&task("Do it.")).await;
 
     let ExecutionEnd::QuotaExceeded {
         resets_at: told, ..
@@ -143,7 +143,7 @@ async fn a_backend_that_breaks_off_is_an_error_that_keeps_what_was_said() {
         .says("Half of")
         .fails(AgentErrorKind::Crashed, "it is gone")]);
 
-    let result = stage.execute(&task("Do it.")).await;
+    let result = stage.run(&task("Do it.")).await;
 
     assert_eq!(result.output, "Half of");
     assert_eq!(result.error().as_deref(), Some("failed: it is gone"));
@@ -160,7 +160,7 @@ async fn the_gate_decides_in_every_session() {
     // No command is judged harmless unless somebody says by which policy.
     stage.executor = stage.executor.sessions(|builder| builder);
 
-    let result = stage.execute(&task("Do it.")).await;
+    let result = stage.run(&task("Do it.")).await;
 
     assert!(result.is_success());
     assert_eq!(result.denied, ["Bash", "Write"]);
@@ -174,7 +174,7 @@ async fn a_backend_that_cannot_be_guarded_is_refused() {
     let stage = Stage::of(agents);
     let task = task("Do it.");
 
-    let result = stage.execute(&task).await;
+    let result = stage.run(&task).await;
 
     assert!(
         matches!(&result.end, ExecutionEnd::Failed { error } if error.code == "guards_not_enforced"),
@@ -203,7 +203,7 @@ async fn a_conversation_is_gone_on_with_where_the_backend_can() {
         let earlier = AgentSessionId::new("earlier");
         let execution = Execution::default().resuming(earlier.clone());
 
-        let result = stage.executor.execute(&task("Go on."), &execution).await;
+        let result = stage.executor.run(&task("Go on."), &execution).await;
 
         let result = result.expect("the task is right");
         assert_eq!(result.is_success(), success, "{result:?}");

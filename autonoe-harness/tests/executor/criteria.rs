@@ -23,7 +23,7 @@ async fn verify(
     let mut stage = Stage::new([done()]);
     stage.executor = stage.executor.commands(commands());
     let task = task("Do it.").success(criteria);
-    let result = stage.execute(&task).await;
+    let result = stage.run(&task).await;
     assert!(result.is_success(), "{result:?}");
     prepare(stage.path());
     let verified = stage.executor.verify_success(&task, &result);
@@ -79,7 +79,7 @@ async fn an_executor_runs_no_commands_unless_it_is_said_how() {
     let stage = Stage::new([done()]);
     let task = task("Do it.").success(CommandCriterion::new(["true"]));
 
-    let result = stage.execute(&task).await;
+    let result = stage.run(&task).await;
     let verified = stage.executor.verify_success(&task, &result).await;
 
     assert_eq!(word(&verified), "unverified", "{verified}");
@@ -126,7 +126,7 @@ async fn a_file_from_before_the_task_is_not_its_work() {
     ] {
         let stage = Stage::new([done()]);
         let task = task("Do it.").success(FileCriterion::new("out.txt").modified());
-        let result = stage.execute(&task).await;
+        let result = stage.run(&task).await;
         fs::write(stage.path().join("out.txt"), "x").expect("a file");
         let written = SystemTime::from(result.started_at) - age;
         let file = fs::File::options()
@@ -181,7 +181,7 @@ async fn tests_that_passed_are_counted() {
     let script =
         "echo '<testsuite><testcase name=\"a\"/><testcase name=\"b\"/></testsuite>' >junit.xml";
     let task = task("Do it.").success(TestsCriterion::new(sh(script), "junit.xml"));
-    let result = stage.execute(&task).await;
+    let result = stage.run(&task).await;
 
     let verified = stage.executor.verify_success(&task, &result).await;
 

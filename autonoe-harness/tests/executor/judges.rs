@@ -31,7 +31,7 @@ async fn judged(judge: SessionScript) -> Verification {
         .clone()
         .judged_by(Arc::new(judge.executor.clone()));
     let task = task("Do it.").success("It looks good.");
-    let result = worker.execute(&task).await;
+    let result = worker.run(&task).await;
 
     executor.verify_success(&task, &result).await
 }
@@ -55,7 +55,7 @@ async fn the_session_of_a_judge_is_paid() {
     let judged = worker.executor.clone();
     let executor = judged.judged_by(Arc::new(judge.executor.clone()));
     let task = task("Do it.").success("It looks good.");
-    let result = worker.execute(&task).await;
+    let result = worker.run(&task).await;
     let tab = VerificationTab::new(Allowance::default().with_sessions(1));
 
     let verified = executor.verify_on_tab(&task, &result, &tab).await;
@@ -80,7 +80,7 @@ async fn a_judge_that_is_cut_off_has_cost_something() {
     let judged = worker.executor.clone();
     let executor = judged.judged_by(Arc::new(judge.executor.clone()));
     let task = task("Do it.").success("It looks good.");
-    let result = worker.execute(&task).await;
+    let result = worker.run(&task).await;
     let tab = VerificationTab::default();
 
     let looking = executor.verify_on_tab(&task, &result, &tab);
@@ -125,7 +125,7 @@ async fn words_without_a_judge_are_not_verified() {
     let stage = Stage::new([done()]);
     let task = task("Do it.").success("It looks good.");
 
-    let result = stage.execute(&task).await;
+    let result = stage.run(&task).await;
     let verified = stage.executor.verify_success(&task, &result).await;
 
     assert!(result.is_success());
@@ -140,7 +140,7 @@ async fn words_without_a_judge_are_not_verified() {
 async fn a_judge_can_change_nothing_and_may_be_another_model() {
     let worker = Stage::new([done()]);
     let task = task("Do it.").success(JudgeCriterion::new("It looks good.").by_model("other"));
-    let result = worker.execute(&task).await;
+    let result = worker.run(&task).await;
     let judge = Stage::new([SessionScript::new("judge")
         .is_denied("Write", json!({"file_path": "a.txt", "content": "x"}))
         .is_denied("Bash", json!({"command": "touch a.txt"}))
@@ -177,7 +177,7 @@ async fn a_backend_that_cannot_be_held_to_reading_does_not_judge() {
         .clone()
         .judged_by(Arc::new(judge.executor.clone()));
     let task = task("Do it.").success("It looks good.");
-    let result = worker.execute(&task).await;
+    let result = worker.run(&task).await;
 
     let verified = executor.verify_success(&task, &result).await;
 
@@ -197,7 +197,7 @@ async fn what_another_criterion_can_tell_needs_no_judge() {
         "It looks good.".into(),
     ]));
 
-    let result = stage.execute(&task).await;
+    let result = stage.run(&task).await;
     let verified = stage.executor.verify_success(&task, &result).await;
 
     assert!(verified.is_success(), "{verified}");

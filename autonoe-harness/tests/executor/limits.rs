@@ -18,7 +18,7 @@ async fn a_task_that_takes_too_long_is_stopped_and_keeps_what_was_said() {
     let stage = Stage::new([SessionScript::new("work").says("I begin.").hangs()]);
     let task = task("Do it.").timeout(Duration::from_secs(90));
 
-    let result = stage.execute(&task).await;
+    let result = stage.run(&task).await;
 
     assert_eq!(result.end, ExecutionEnd::TimedOut { after_seconds: 90 });
     assert_eq!(result.output, "I begin.");
@@ -42,12 +42,23 @@ impl AgentClientFactory for NeverThere {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_blank_model_is_refused_by_the_name_of_its_call() {
+    let executor = AgentExecutor::new("slow", NeverThere, std::env::temp_dir()).model(" ");
+
+    let refused = executor.run(&task("Do it."), &Execution::default()).await;
+
+    let error = refused.expect_err("it has no name");
+    let source = std::error::Error::source(&error).expect("a cause");
+    assert!(source.to_string().starts_with(".model(..): "), "{source}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_look_at_the_backend_is_part_of_the_time() {
-    let executor = AgentExecutor::new("slow", Arc::new(NeverThere), std::env::temp_dir())
+    let executor = AgentExecutor::new("slow", NeverThere, std::env::temp_dir())
         .clock(Arc::new(VirtualClock::new()));
     let task = task("Do it.").timeout(Duration::from_secs(5));
 
-    let result = executor.execute(&task, &Execution::default()).await;
+    let result = executor.run(&task, &Execution::default()).await;
 
     let result = result.expect("the task is right");
     assert_eq!(result.end, ExecutionEnd::TimedOut { after_seconds: 5 });
@@ -61,7 +72,7 @@ async fn a_task_that_is_cancelled_ends_at_once() {
     let execution = Execution::new(&control);
     let task = task("Do it.");
 
-    let (result, ()) = tokio::join!(stage.executor.execute(&task, &execution), async {
+    let (result, ()) = tokio::join!(stage.executor.run(&task, &execution), async {
         tokio::time::sleep(Duration::from_secs(3)).await;
         control.cancel();
     });
@@ -80,7 +91,7 @@ async fn a_task_that_was_cancelled_before_does_not_begin() {
 
     let result = stage
         .executor
-        .execute(&task("Do it."), &Execution::new(&control))
+        .run(&task("Do it."), &Execution::new(&control))
         .await;
 
     assert_eq!(
@@ -122,7 +133,7 @@ async fn a_money_budget_is_refused_for_a_model_of_unknown_price() {
             });
 
         let result = executor
-            .execute(&task("Do it.").model(model), &Execution::default())
+            .run(&task("Do it.").model(model), &Execution::default())
             .await;
 
         let result = result.expect("the task is right");
@@ -144,7 +155,7 @@ async fn a_money_budget_stops_a_task_in_the_middle() {
         .executor
         .sessions(|builder| builder.budget(Budget::default().with_cost(CostUsd::from_cents(50))));
 
-    let result = stage.execute(&task("Do it.")).await;
+    let result = stage.run(&task("Do it.")).await;
 
     let spent = ExecutionEnd::BudgetSpent {
         budget: Some(BudgetKind::Cost),

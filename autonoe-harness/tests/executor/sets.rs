@@ -24,7 +24,7 @@ async fn a_task_names_its_executor() {
         let mut task = task("Do it.");
         task.cli = cli.map(str::to_owned);
 
-        let result = executors.execute(&task, &Execution::default()).await;
+        let result = executors.run(&task, &Execution::default()).await;
 
         let result = result.expect("the task is right");
         assert_eq!(result.cli, expected);
@@ -43,7 +43,7 @@ async fn an_unknown_name_is_told_with_those_that_are_known() {
         .with(executor("codex", 0));
     let task = task("Do it.").cli("claud");
 
-    let error = executors.execute(&task, &Execution::default()).await;
+    let error = executors.run(&task, &Execution::default()).await;
 
     let error = error.expect_err("there is none").to_string();
     assert_eq!(
@@ -56,7 +56,7 @@ async fn an_unknown_name_is_told_with_those_that_are_known() {
 async fn a_task_that_is_wrong_is_not_begun() {
     let stage = Stage::new([]);
     let run = async |task| {
-        let result = stage.executor.execute(&task, &Execution::default()).await;
+        let result = stage.executor.run(&task, &Execution::default()).await;
         result.expect_err("it is wrong")
     };
 
@@ -77,7 +77,7 @@ async fn a_task_is_done_in_its_folder() {
         .ends()]);
     std::fs::create_dir(stage.path().join("sub")).expect("a folder");
 
-    let result = stage.execute(&task("Do it.").cwd("sub")).await;
+    let result = stage.run(&task("Do it.").cwd("sub")).await;
 
     assert!(result.is_success(), "{result:?}");
     assert!(stage.path().join("sub/here").is_file());

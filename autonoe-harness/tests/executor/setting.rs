@@ -40,8 +40,8 @@ impl Stage {
         self.folder.path()
     }
 
-    pub(crate) async fn execute(&self, task: &Task) -> ExecutionResult {
-        let result = self.executor.execute(task, &Execution::default()).await;
+    pub(crate) async fn run(&self, task: &Task) -> ExecutionResult {
+        let result = self.executor.run(task, &Execution::default()).await;
         result.expect("the task is right")
     }
 }

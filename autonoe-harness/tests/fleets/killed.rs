@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::process::Command;
-use std::sync::Arc;
 use std::time::Duration;
 
 use autonoe_harness::{
@@ -149,7 +148,7 @@ fn race() -> FleetOrder {
     let contenders = [("one", "slow"), ("two", "quick")]
         .map(|(name, model)| Contender::new(name).backend("agent").model(model));
     let tasks = roadmap(&[("a", &[])]);
-    let order = FleetOrder::of_contenders("f", &tasks, Arc::new(Race {}), contenders);
+    let order = FleetOrder::of_contenders("f", &tasks, Race {}, contenders);
     unhurried(order)
 }
 

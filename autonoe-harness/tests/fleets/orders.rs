@@ -94,7 +94,7 @@ fn contenders_do_all_of_it_each_on_its_own_backend_and_keep_their_work() {
         Contender::new("two").backend("codex").model("gpt-5.5"),
     ];
 
-    let order = FleetOrder::of_contenders("f", &roadmap, Arc::new(Race {}), contenders);
+    let order = FleetOrder::of_contenders("f", &roadmap, Race {}, contenders);
 
     order.check().expect("nothing is wrong with it");
     assert_eq!(ids(&order), ["one", "two"]);
@@ -155,28 +155,31 @@ fn all_that_is_wrong_is_told_before_anything_starts() {
     let some = Allowance::default().with_sessions(1);
     let circle = roadmap(&[("a", &["b"]), ("b", &["a"])]);
     let one = [Contender::new("x")];
-    let cases: [(&str, FleetOrder); 10] = [
+    let blank = |name: &str| {
+        let mut member = member(name, Isolation::Shared);
+        member.work.backend = Some(" ".to_owned());
+        member
+    };
+    let cases: [(&str, FleetOrder); 11] = [
+        (
+            "the member x: its backend is blank",
+            FleetOrder::new("f", Parallel {}, [blank("x")]),
+        ),
         (
             "wait for each other",
-            FleetOrder::of_contenders("f", &circle, Arc::new(Race {}), one),
+            FleetOrder::of_contenders("f", &circle, Race {}, one),
         ),
-        (
-            "its name may have",
-            FleetOrder::new("a.b", Arc::new(Parallel {}), []),
-        ),
+        ("its name may have", FleetOrder::new("a.b", Parallel {}, [])),
         (
             "that folder is for",
-            FleetOrder::new("worktrees", Arc::new(Parallel {}), []),
+            FleetOrder::new("worktrees", Parallel {}, []),
         ),
-        (
-            "it has no members",
-            FleetOrder::new("f", Arc::new(Parallel {}), []),
-        ),
+        ("it has no members", FleetOrder::new("f", Parallel {}, [])),
         (
             "the member x: there are two",
             FleetOrder::new(
                 "f",
-                Arc::new(Parallel {}),
+                Parallel {},
                 [
                     member("x", Isolation::Shared),
                     member("x", Isolation::Shared),
@@ -185,33 +188,29 @@ fn all_that_is_wrong_is_told_before_anything_starts() {
         ),
         (
             "has a dot",
-            FleetOrder::new(
-                "f",
-                Arc::new(Parallel {}),
-                [member("x.y", Isolation::Shared)],
-            ),
+            FleetOrder::new("f", Parallel {}, [member("x.y", Isolation::Shared)]),
         ),
         (
             "another one has the worktree t",
             FleetOrder::new(
                 "f",
-                Arc::new(Parallel {}),
+                Parallel {},
                 [member("x", tree("t")), member("y", tree("t"))],
             ),
         ),
         (
             "needs a worktree",
-            FleetOrder::new("f", Arc::new(Race {}), [member("x", Isolation::Shared)]),
+            FleetOrder::new("f", Race {}, [member("x", Isolation::Shared)]),
         ),
         (
             "has to keep its work",
-            FleetOrder::new("f", Arc::new(Race {}), [member("x", tree("t"))]),
+            FleetOrder::new("f", Race {}, [member("x", tree("t"))]),
         ),
         (
             "would have no sessions",
             FleetOrder::new(
                 "f",
-                Arc::new(Parallel {}),
+                Parallel {},
                 [
                     member("x", Isolation::Shared),
                     member("y", Isolation::Shared),

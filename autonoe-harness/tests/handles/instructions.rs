@@ -25,7 +25,7 @@ impl JobRunner for Tasks {
             let mut execution = Execution::default();
             execution.control = desk.control().clone();
             executor
-                .execute(&task, &execution)
+                .run(&task, &execution)
                 .await
                 .expect("the task is right");
         }

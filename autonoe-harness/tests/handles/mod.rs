@@ -8,6 +8,7 @@
 mod conformance;
 mod corrupt;
 mod instructions;
+mod intervals;
 mod kill;
 mod managers;
 mod managers_that_die;

@@ -168,7 +168,7 @@ impl Clock for ManualClock {
 
 async fn execute(executor: &AgentExecutor, task: &Task) -> ExecutionResult {
     let execution = Execution::default();
-    let executed = executor.execute(task, &execution);
+    let executed = executor.run(task, &execution);
     let executed = tokio::time::timeout(PATIENCE, executed).await;
     executed.expect("in time").expect("the task is right")
 }

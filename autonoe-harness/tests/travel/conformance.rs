@@ -39,7 +39,7 @@ async fn a_travelling_host_conforms() {
     let report = session_host(async |ground| {
         let travels = open(ground);
         let sessions = ProjectSessionHost::new(travels.project().clone(), ground.agents());
-        let host = TravellingHost::new(travels, Arc::new(sessions));
+        let host = TravellingHost::new(travels, sessions);
         Arc::new(host.watch_every(Duration::from_secs(1))) as Arc<_>
     })
     .await;

@@ -163,7 +163,7 @@ impl Host {
             sessions,
         };
         Self {
-            host: TravellingHost::new(travels, Arc::new(working)),
+            host: TravellingHost::new(travels, working),
             played,
         }
     }

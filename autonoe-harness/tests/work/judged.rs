@@ -38,7 +38,7 @@ impl Executor for Judged {
         None
     }
 
-    async fn execute(
+    async fn run(
         &self,
         task: &Task,
         execution: &Execution,

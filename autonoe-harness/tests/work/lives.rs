@@ -104,7 +104,7 @@ impl Executor for Worker {
         None
     }
 
-    async fn execute(
+    async fn run(
         &self,
         task: &Task,
         execution: &Execution,

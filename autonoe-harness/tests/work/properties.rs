@@ -57,7 +57,7 @@ impl Executor for Puppet {
         None
     }
 
-    async fn execute(
+    async fn run(
         &self,
         task: &Task,
         execution: &Execution,

@@ -29,8 +29,6 @@ use crate::token::Token;
 /// [`or_by_command`](Self::or_by_command).
 ///
 /// ```
-/// use std::sync::Arc;
-///
 /// use autonoe_core::{McpServer, RunId, SessionKey, ToolServer, Toolbox};
 /// use autonoe_mcp::HttpToolServer;
 ///

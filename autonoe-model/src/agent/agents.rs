@@ -108,6 +108,7 @@ impl ModelAgents {
 #[async_trait]
 impl AgentClientFactory for ModelAgents {
     async fn probe(&self) -> Result<Capabilities, AgentError> {
+        self.options.check_values()?;
         let model = self.options.provider.model(&self.options.model);
         let model = model.map_err(|error| of_setup(&error))?;
         let identity = model.identity();
@@ -127,6 +128,7 @@ impl AgentClientFactory for ModelAgents {
     }
 
     fn create(&self, mut spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
+        self.options.check_values()?;
         let name = spec.model.as_deref().unwrap_or(&self.options.model);
         spec.refuse_unclaimed(&self.claims(format!("model:{name}")))?;
         check_servers(&spec.mcp_servers)?;

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use autonoe_core::{Clock, IdSource, RandomIds, SeededIds, SystemClock, ThinkingBudget, Tool};
+use autonoe_core::{
+    Clock, IdSource, InvalidValue, RandomIds, SeededIds, SystemClock, ThinkingBudget, Tool,
+};
 
 use super::LimitTable;
 use crate::mcp::McpOptions;
@@ -88,6 +90,12 @@ impl ModelAgentOptions {
             clock: Arc::new(SystemClock),
             ids,
         }
+    }
+
+    /// Refuses values with which no session could do anything.
+    pub(super) fn check_values(&self) -> Result<(), InvalidValue> {
+        InvalidValue::check_model("model", Some(&self.model))?;
+        InvalidValue::check_turns("max_rounds", Some(self.max_rounds))
     }
 }
 

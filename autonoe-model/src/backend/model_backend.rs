@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use autonoe_core::{
-    AgentClientFactory, BackendProbe, BackendSpec, CredentialPlaces, Places, SpecContext,
+    AgentClientFactory, BackendProbe, BackendSpec, CredentialPlaces, ProjectPaths, SpecContext,
     SpecError, ThinkingBudget, spec_schema,
 };
 use autonoe_process::find_program;
@@ -21,7 +21,7 @@ use crate::agent::{LimitTable, ModelAgentOptions, ModelAgents};
 use crate::contract::{ModelError, ModelErrorCode};
 use crate::mcp::McpOptions;
 use crate::price::PriceTable;
-use crate::provider::{PROVIDER_PORT, ProviderContext, ProviderSpec};
+use crate::provider::{IntoProviderSpec, PROVIDER_PORT, ProviderContext, ProviderSpec};
 use crate::retry::RetryPolicy;
 use crate::tools::{BuiltInTools, ToolPlan};
 use crate::transport::Trust;
@@ -33,7 +33,7 @@ use crate::transport::Trust;
 /// the [`SpecContext`]; no command of an agent sees them.
 ///
 /// ```
-/// use autonoe_core::{BackendSpec, Places, SpecContext};
+/// use autonoe_core::{BackendSpec, ProjectPaths, SpecContext};
 /// use autonoe_model as _;
 ///
 /// let backend: Box<dyn BackendSpec> = serde_json::from_str(
@@ -46,7 +46,7 @@ use crate::transport::Trust;
 ///     }"#,
 /// )?;
 ///
-/// let context = SpecContext::new(Places::new("/srv/project"))
+/// let context = SpecContext::new(ProjectPaths::new("/srv/project"))
 ///     .with_environment([("TEAM_KEY".into(), "sk-ant-123".into())]);
 /// let agents = backend.build(&context)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -105,9 +105,9 @@ impl ModelBackend {
     pub const TAG: &'static str = "model";
 
     /// Describes agents on `model` of `provider`, with nothing special.
-    pub fn new(provider: Arc<dyn ProviderSpec>, model: impl Into<String>) -> Self {
+    pub fn new(provider: impl IntoProviderSpec, model: impl Into<String>) -> Self {
         Self {
-            provider,
+            provider: provider.into_provider_spec(),
             name: None,
             model: model.into(),
             system_prompt: None,
@@ -134,7 +134,7 @@ impl ModelBackend {
     /// A key is missing, or would be within reach of an agent, or a value makes no sense.
     pub fn options(&self, context: &SpecContext) -> Result<ModelAgentOptions, ModelError> {
         let place = self.place(context);
-        if let Some(file) = self.authorities_of_agents(&context.places) {
+        if let Some(file) = self.authorities_of_agents(&context.project_paths) {
             return Err(senseless(&format!(
                 "{} says whom to trust, and agents can write to it: move it where they cannot, to \
                  .autonoe for example",
@@ -166,19 +166,22 @@ impl ModelBackend {
     }
 
     /// Returns a file with authorities that agents could put their own into.
-    fn authorities_of_agents(&self, places: &Places) -> Option<PathBuf> {
+    fn authorities_of_agents(&self, project_paths: &ProjectPaths) -> Option<PathBuf> {
         let spec = serde_json::to_value(&*self.provider).unwrap_or_default();
         let of_provider = Trust::deserialize(&spec["trust"]).unwrap_or_default();
-        let state = Places::STATE_FOLDERS.map(|name| places.project.join(name));
+        let state = ProjectPaths::STATE_FOLDERS.map(|name| project_paths.project.join(name));
         let is_theirs = |file: &PathBuf| {
             // A link counts as what it leads to.
             let real = file.canonicalize().unwrap_or_else(|_| file.clone());
-            let mut writable = places.temporary.iter().chain([&places.project]);
+            let mut writable = project_paths
+                .temporary
+                .iter()
+                .chain([&project_paths.project]);
             let is_state = state.iter().any(|folder| is_within(&real, folder));
             writable.any(|place| is_within(&real, place)) && !is_state
         };
         let files = self.trust.files.iter().chain(&of_provider.files);
-        let mut files = files.map(|file| places.project.join(file));
+        let mut files = files.map(|file| project_paths.project.join(file));
         files.find(is_theirs)
     }
 
@@ -190,14 +193,14 @@ impl ModelBackend {
     /// ```
     /// use std::ffi::OsStr;
     ///
-    /// use autonoe_core::{Places, SpecContext};
+    /// use autonoe_core::{ProjectPaths, SpecContext};
     /// use autonoe_model::{ModelBackend, provider_spec};
     /// use serde_json::json;
     ///
     /// let provider = provider_spec(&json!({"type": "openai", "key": {"env": "TEAM_KEY"}}))?;
-    /// let backend = ModelBackend::new(provider.into(), "gpt-5");
+    /// let backend = ModelBackend::new(provider, "gpt-5");
     /// let variables = [("HOME", "/home/ada"), ("TEAM_KEY", "sk-1"), ("HTTPS_PROXY", "http://sk-1@x")];
-    /// let context = SpecContext::new(Places::new("/srv/project"))
+    /// let context = SpecContext::new(ProjectPaths::new("/srv/project"))
     ///     .with_environment(variables.map(|(name, value)| (name.into(), value.into())));
     ///
     /// let servers = backend.mcp(&context);
@@ -213,11 +216,11 @@ impl ModelBackend {
         }
         let env = for_servers(&context.environment, &self.tools.variables);
         options.env.extend(env);
-        if let Some(home) = &context.places.home {
+        if let Some(home) = &context.project_paths.home {
             options.env.insert("HOME".into(), home.into());
         }
         options.withhold_secrets();
-        options.trust = self.trust.clone().in_folder(&context.places.project);
+        options.trust = self.trust.clone().in_folder(&context.project_paths.project);
         options
     }
 
@@ -225,7 +228,7 @@ impl ModelBackend {
     fn place(&self, context: &SpecContext) -> ProviderContext {
         ProviderContext::new(self.provider_name())
             .with_environment(context.environment.clone())
-            .with_folder(&context.places.project)
+            .with_folder(&context.project_paths.project)
             .with_trust(self.trust.clone())
     }
 
@@ -262,7 +265,7 @@ impl ModelBackend {
         for (name, value) in &context.environment {
             tools = tools.available(name, value);
         }
-        if let Some(file) = keys.in_directory(&context.places.project) {
+        if let Some(file) = keys.in_directory(&context.project_paths.project) {
             return Err(senseless(&format!(
                 "the key is in the project, where agents work: move {} elsewhere",
                 file.display()
@@ -279,7 +282,11 @@ impl ModelBackend {
 /// known.
 fn credentials(context: &SpecContext) -> Vec<PathBuf> {
     let given = context.environment.get(OsStr::new("HOME"));
-    let home = context.places.home.clone().or(given.map(PathBuf::from));
+    let home = context
+        .project_paths
+        .home
+        .clone()
+        .or(given.map(PathBuf::from));
     let home = home.filter(|home| home.is_absolute());
     let located = |place: &str| match place.strip_prefix("~/") {
         Some(below) => Some(home.as_ref()?.join(below)),
@@ -292,7 +299,7 @@ fn credentials(context: &SpecContext) -> Vec<PathBuf> {
         .filter(|place| !place.contains('*'))
         .filter_map(located)
         // There the guards of core watch.
-        .filter(|path| !is_within(path, &context.places.project))
+        .filter(|path| !is_within(path, &context.project_paths.project))
         .collect()
 }
 

@@ -152,7 +152,7 @@ fn program(command: &str, path: Option<&OsString>) -> Result<PathBuf, String> {
 
 #[cfg(test)]
 mod tests {
-    use autonoe_core::{Gate, Grants, Places, RunId, SessionKey};
+    use autonoe_core::{Gate, Grants, ProjectPaths, RunId, SessionKey};
 
     use super::*;
 
@@ -180,7 +180,7 @@ mod tests {
             run: RunId::new("run"),
             number: 1,
         };
-        let gate = Gate::new(Places::new("/srv"), Grants::none());
+        let gate = Gate::new(ProjectPaths::new("/srv"), Grants::none());
         let mut spec = SessionSpec::new(key, "/srv", gate, Toolbox::new([]));
         let set = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         spec.environment = [set("OF_SESSION", "1"), set("COPY", "Bearer sk-1")].into();

@@ -37,18 +37,16 @@ pub enum TokenCounts {
 /// [`for_model`](Self::for_model) names.
 ///
 /// ```
-/// use std::sync::Arc;
-///
 /// use autonoe_core::{AgentClientFactory, Support};
 /// use autonoe_model::{PriceTable, PricedAgents, TokenCounts};
 ///
-/// fn with_prices(codex: Arc<dyn AgentClientFactory>) -> PricedAgents {
+/// fn with_prices(codex: impl AgentClientFactory + 'static) -> PricedAgents {
 ///     PricedAgents::new(codex, PriceTable::built_in(), TokenCounts::EachCall)
 ///         .by_provider("openai")
 ///         .for_model("gpt-5.5")
 /// }
 /// # use autonoe_testkit::ScriptedAgents;
-/// # let agents = with_prices(Arc::new(ScriptedAgents::new([])));
+/// # let agents = with_prices(ScriptedAgents::new([]));
 /// assert_eq!(agents.cost_of("gpt-5.5"), Some(Support::Yes));
 /// assert_eq!(agents.cost_of("somebody-elses-model"), Some(Support::No));
 /// ```
@@ -72,13 +70,13 @@ pub(super) struct Pricing {
 impl PricedAgents {
     /// Makes agents of `inner`, whose tokens cost what `prices` say.
     pub fn new(
-        inner: Arc<dyn AgentClientFactory>,
+        inner: impl AgentClientFactory + 'static,
         prices: PriceTable,
         counts: TokenCounts,
     ) -> Self {
         let provider = String::new();
         Self {
-            inner,
+            inner: Arc::new(inner),
             pricing: Arc::new(Pricing {
                 prices,
                 provider,

@@ -22,4 +22,4 @@ pub use key_source::KeySource;
 pub use openai::OpenAiSpec;
 pub use openai_compatible::OpenAiCompatibleSpec;
 pub use proxy::Proxy;
-pub use spec::{PROVIDER_PORT, Provider, ProviderSpec, provider_spec};
+pub use spec::{IntoProviderSpec, PROVIDER_PORT, Provider, ProviderSpec, provider_spec};

@@ -73,6 +73,32 @@ pub trait ProviderSpec: fmt::Debug + Send + Sync {
     fn build(&self, context: &ProviderContext) -> Result<Arc<dyn Provider>, ModelError>;
 }
 
+/// A [`ProviderSpec`], given as a value, in a `Box` or in an `Arc`.
+///
+/// An `Arc` of a spec is none itself, because a spec can be written to a file.
+pub trait IntoProviderSpec {
+    /// Shares the spec.
+    fn into_provider_spec(self) -> Arc<dyn ProviderSpec>;
+}
+
+impl<S: ProviderSpec + 'static> IntoProviderSpec for S {
+    fn into_provider_spec(self) -> Arc<dyn ProviderSpec> {
+        Arc::new(self)
+    }
+}
+
+impl IntoProviderSpec for Arc<dyn ProviderSpec> {
+    fn into_provider_spec(self) -> Arc<dyn ProviderSpec> {
+        self
+    }
+}
+
+impl IntoProviderSpec for Box<dyn ProviderSpec> {
+    fn into_provider_spec(self) -> Arc<dyn ProviderSpec> {
+        self.into()
+    }
+}
+
 /// Serves models, by their names.
 pub trait Provider: Send + Sync {
     /// Names it, as the configuration does.

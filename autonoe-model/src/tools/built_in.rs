@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use autonoe_core::{Places, Sandbox, SessionSpec, Tool, TraceContext};
+use autonoe_core::{ProjectPaths, Sandbox, SessionSpec, Tool, TraceContext};
 use autonoe_process::{Network, OsSandbox, SandboxError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -173,11 +173,11 @@ impl BuiltInTools {
             .sandbox(spec.sandbox)
             .network(self.network)
             .limits(self.limits.clone());
-        let state = Places::STATE_FOLDERS.into_iter();
+        let state = ProjectPaths::STATE_FOLDERS.into_iter();
         options = state.fold(options, BuiltInOptions::read_only);
-        let places = spec.gate.places();
-        let below = spec.cwd.strip_prefix(&places.project).ok();
-        if let (Some(link), Some(below)) = (&places.project_link, below) {
+        let project_paths = spec.gate.project_paths();
+        let below = spec.cwd.strip_prefix(&project_paths.project).ok();
+        if let (Some(link), Some(below)) = (&project_paths.project_link, below) {
             options = options.link(link.join(below));
         }
         if let Some(program) = &self.bubblewrap {

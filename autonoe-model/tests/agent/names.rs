@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use autonoe_core::{
-    AgentClientFactory, AgentErrorKind, Budget, Gate, Grants, Places, SessionSpec, Tool,
+    AgentClientFactory, AgentErrorKind, Budget, Gate, Grants, ProjectPaths, SessionSpec, Tool,
     ToolOutput, ToolStatus, Toolbox,
 };
 use serde_json::json;
@@ -20,7 +20,7 @@ fn bringing(tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> SessionSpec {
     spec.tools = Toolbox::new(tools);
     let grants = Grants::none().with_tool("Echo").with_tool("list");
     let grants = spec.tools.granted_in(grants);
-    spec.gate = Gate::new(Places::new("/srv/project"), grants);
+    spec.gate = Gate::new(ProjectPaths::new("/srv/project"), grants);
     spec
 }
 

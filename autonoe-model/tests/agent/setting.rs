@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use autonoe_core::{
-    AgentClient, AgentClientFactory, AgentError, Budget, Gate, Grants, Places, RunId, Sandbox,
-    SeededIds, SessionKey, SessionOutcome, SessionSpec, StreamEvent, TokenUsage, Tool, ToolContext,
-    ToolDefinition, ToolError, ToolOutput, ToolStatus, Toolbox,
+    AgentClient, AgentClientFactory, AgentError, Budget, Gate, Grants, ProjectPaths, RunId,
+    Sandbox, SeededIds, SessionKey, SessionOutcome, SessionSpec, StreamEvent, TokenUsage, Tool,
+    ToolContext, ToolDefinition, ToolError, ToolOutput, ToolStatus, Toolbox,
 };
 use autonoe_model::{
     AssistantMessage, CallUsage, Message, ModelAgentOptions, ModelAgents, ModelClient, ModelError,
@@ -248,7 +248,7 @@ pub(crate) fn spec(budget: Budget) -> SessionSpec {
     let grants = ["Echo", "Look", "Change", "Slow"]
         .into_iter()
         .fold(Grants::none(), |grants, tool| grants.with_tool(tool));
-    let gate = Gate::new(Places::new("/srv/project"), grants);
+    let gate = Gate::new(ProjectPaths::new("/srv/project"), grants);
     let mut spec = SessionSpec::new(key, "/srv/project", gate, Toolbox::new([]));
     spec.budget = budget;
     // These agents run no commands, so they claim no sandbox for them.

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use autonoe_core::{
     AgentClientFactory, Budget, Capabilities, CostTotal, CostUsd, ExitReason, FixedInstructions,
-    Gate, Grants, HookCoverage, InstructionName, MemoryRepository, Places, RunControl, RunEvent,
-    RunEventKind, RunId, RunObserver, RunReport, SessionKey, SessionRunner, SessionSpec,
+    Gate, Grants, HookCoverage, InstructionName, MemoryRepository, ProjectPaths, RunControl,
+    RunEvent, RunEventKind, RunId, RunObserver, RunReport, SessionKey, SessionRunner, SessionSpec,
     StreamEvent, Support, TokenUsage, ToldEvents, Toolbox,
 };
 use autonoe_model::{PriceTable, PricedAgents, TokenCounts};
@@ -60,7 +60,7 @@ async fn reports(
         run: RunId::new("run"),
         number: 1,
     };
-    let gate = Gate::new(Places::new("/srv/project"), Grants::none());
+    let gate = Gate::new(ProjectPaths::new("/srv/project"), Grants::none());
     let mut spec = SessionSpec::new(key, "/srv/project", gate, Toolbox::new([]));
     spec.model = model.map(str::to_owned);
     let mut client = agents.create(spec).expect("a client");

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
 use autonoe_core::{
-    Gate, Grants, Places, RunId, Sandbox, SessionKey, SessionSpec, ToolContext, Toolbox,
+    Gate, Grants, ProjectPaths, RunId, Sandbox, SessionKey, SessionSpec, ToolContext, Toolbox,
 };
 use autonoe_model::BuiltInTools;
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ async fn play_host() -> bool {
         run: RunId::new(text("run")),
         number: 1,
     };
-    let gate = Gate::new(Places::new(root), Grants::none());
+    let gate = Gate::new(ProjectPaths::new(root), Grants::none());
     let mut spec = SessionSpec::new(key, root, gate, Toolbox::new([]));
     spec.lock = Some(Arc::new(lock));
     if told["sandbox"] == false {

@@ -1,7 +1,7 @@
 //! The tools of a session: in its directory, in its sandbox, without keys.
 
 use autonoe_core::{
-    AgentClientFactory, BackendSpec, CredentialFilter, Gate, Grants, Places, RunId, Sandbox,
+    AgentClientFactory, BackendSpec, CredentialFilter, Gate, Grants, ProjectPaths, RunId, Sandbox,
     SessionKey, SessionSpec, SpecContext, Support, ToolContext, Toolbox,
 };
 use autonoe_model::{BuiltInTools, ModelAgents, ModelBackend, provider_spec};
@@ -12,7 +12,7 @@ fn session(root: &std::path::Path) -> SessionSpec {
         run: RunId::new("run"),
         number: 1,
     };
-    let gate = Gate::new(Places::new(root), Grants::none());
+    let gate = Gate::new(ProjectPaths::new(root), Grants::none());
     SessionSpec::new(key, root, gate, Toolbox::new([]))
 }
 
@@ -59,14 +59,14 @@ async fn commands_work_in_the_directory_of_the_session_with_its_variables_and_no
 async fn commands_get_allowed_variables_and_never_the_key_of_the_provider() {
     let folder = tempfile::tempdir_in("/var/tmp").expect("a folder");
     let provider = json!({"type": "openai", "key": {"env": "TEAM_KEY"}});
-    let backend = ModelBackend::new(provider_spec(&provider).expect("a spec").into(), "gpt-5");
+    let backend = ModelBackend::new(provider_spec(&provider).expect("a spec"), "gpt-5");
     let variables = [
         ("TEAM_KEY", "sk-1"),
         ("COPY_TOKEN", "sk-1"),
         ("NPM_TOKEN", "allowed"),
         ("GITHUB_TOKEN", "hush"),
     ];
-    let context = SpecContext::new(Places::new(folder.path()))
+    let context = SpecContext::new(ProjectPaths::new(folder.path()))
         .with_environment(variables.map(|(name, value)| (name.into(), value.into())));
     let options = backend.options(&context).expect("options");
     let tools = options.built_in.expect("they are there by default");
@@ -115,10 +115,12 @@ async fn credentials_of_the_machine_and_of_the_user_are_hidden_from_commands() {
     std::fs::create_dir_all(home.join(".ssh")).expect("writable");
     std::fs::write(home.join(".ssh/id"), "secret").expect("writable");
     let provider = json!({"type": "openai-compatible", "baseUrl": "http://127.0.0.1:1/v1"});
-    let backend = ModelBackend::new(provider_spec(&provider).expect("a spec").into(), "m");
-    let mut places = Places::new(&root);
-    places.home = Some(home.clone());
-    let options = backend.options(&SpecContext::new(places)).expect("options");
+    let backend = ModelBackend::new(provider_spec(&provider).expect("a spec"), "m");
+    let mut project_paths = ProjectPaths::new(&root);
+    project_paths.home = Some(home.clone());
+    let options = backend
+        .options(&SpecContext::new(project_paths))
+        .expect("options");
     let tools = options.built_in.expect("they are there by default");
 
     // Who is not root cannot read it in any case, so what it is is looked at.
@@ -132,8 +134,8 @@ async fn credentials_of_the_machine_and_of_the_user_are_hidden_from_commands() {
 async fn a_backend_says_whether_its_sandbox_works_and_what_to_do_if_not() {
     let folder = tempfile::tempdir_in("/var/tmp").expect("a folder");
     let provider = json!({"type": "openai-compatible", "baseUrl": "http://127.0.0.1:1/v1"});
-    let backend = ModelBackend::new(provider_spec(&provider).expect("a spec").into(), "m");
-    let context = SpecContext::new(Places::new(folder.path()));
+    let backend = ModelBackend::new(provider_spec(&provider).expect("a spec"), "m");
+    let context = SpecContext::new(ProjectPaths::new(folder.path()));
     let options = backend.options(&context).expect("it is sound");
     let mut without = options.clone();
     without.built_in = Some(BuiltInTools::new().bubblewrap("/nowhere/bwrap"));
@@ -173,8 +175,8 @@ fn a_backend_that_makes_no_sense_is_not_built() {
     std::os::unix::fs::symlink("../ca.pem", folder.join(".autonoe/link.pem")).expect("writable");
     std::fs::write(folder.join("ca.pem"), "").expect("writable");
     let trusting = |files: &[&str]| json!({"type": "anthropic", "key": "none", "trust": {"files": files, "system": "ignored"}});
-    let context =
-        SpecContext::new(Places::new(&folder)).with_environment([("KEY".into(), "sk-1".into())]);
+    let context = SpecContext::new(ProjectPaths::new(&folder))
+        .with_environment([("KEY".into(), "sk-1".into())]);
     let url = "http://127.0.0.1:1/v1";
     let fine = json!({"type": "openai-compatible", "baseUrl": url, "key": {"env": "KEY"}});
     for (change, complaint) in [

@@ -5,6 +5,7 @@ mod error;
 mod profile;
 mod scope;
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -66,8 +67,7 @@ impl Policy {
         pkill_targets.extend(targets.map(|target| (*target).to_owned()));
         let normal = |path: &str| path::normal(path).into_owned();
         let project = normal(&scope.project_dir);
-        let home = scope.home.as_deref().filter(|home| home.starts_with('/'));
-        let home = home.map(normal);
+        let home = scope.known_home().map(Cow::into_owned);
         let policy = Self {
             holds_credentials: may_hold_places(&project, home.as_deref()),
             project,

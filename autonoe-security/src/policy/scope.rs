@@ -1,5 +1,6 @@
 //! The run that a policy judges for.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use crate::check::path;
@@ -75,16 +76,28 @@ impl PolicyScope {
         }
     }
 
-    /// Compares mode and project directory with those of `run`.
+    /// Compares mode, project directory and home with those of `run`.
+    ///
+    /// A run that knows no home fits a policy of any home.
     pub(crate) fn check(&self, run: &Self) -> Result<(), ScopeMismatch> {
         let is_same_dir = path::normal(&self.project_dir) == path::normal(&run.project_dir);
-        if self.mode == run.mode && is_same_dir {
+        let is_same_home = match run.known_home() {
+            Some(home) => self.known_home() == Some(home),
+            None => true,
+        };
+        if self.mode == run.mode && is_same_dir && is_same_home {
             return Ok(());
         }
         Err(ScopeMismatch {
             policy: self.clone(),
             run: run.clone(),
         })
+    }
+
+    /// Returns the home, normalised; `None` for a relative path.
+    pub(super) fn known_home(&self) -> Option<Cow<'_, str>> {
+        let home = self.home.as_deref().filter(|home| home.starts_with('/'));
+        home.map(path::normal)
     }
 }
 
@@ -115,9 +128,21 @@ impl fmt::Display for ScopeMismatch {
         let Self { policy, run } = self;
         write!(
             f,
-            "the Bash policy is for mode {} in {:?}, and the run has mode {} in {:?}",
-            policy.mode, policy.project_dir, run.mode, run.project_dir
+            "the Bash policy is for mode {} in {:?} with {}, and the run has mode {} in {:?} with {}",
+            policy.mode,
+            policy.project_dir,
+            home(policy),
+            run.mode,
+            run.project_dir,
+            home(run)
         )
+    }
+}
+
+fn home(scope: &PolicyScope) -> String {
+    match scope.known_home() {
+        Some(home) => format!("the home {home:?}"),
+        None => "no home".to_owned(),
     }
 }
 
@@ -128,30 +153,35 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_scope_fits_a_run_of_the_same_mode_and_directory() {
-        let scope = |mode, dir: &str| PolicyScope {
+    fn a_scope_fits_a_run_of_the_same_mode_directory_and_home() {
+        let scope = |mode, dir: &str, home: Option<&str>| PolicyScope {
             mode,
+            home: home.map(str::to_owned),
             ..PolicyScope::new(dir)
         };
-        let run = PolicyScope {
-            home: Some("/home/ada".to_owned()),
-            ..scope(Mode::Sync, "/srv/shop")
-        };
+        let run = scope(Mode::Sync, "/srv/shop", Some("/home/ada"));
+        let homeless = scope(Mode::Sync, "/srv/shop", None);
 
-        assert_eq!(scope(Mode::Sync, "/srv/./shop/").check(&run), Ok(()));
+        let same = scope(Mode::Sync, "/srv/./shop/", Some("/home/../home/ada/"));
+        assert_eq!(same.check(&run), Ok(()));
+        assert_eq!(same.check(&homeless), Ok(()));
+        assert_eq!(homeless.check(&homeless), Ok(()));
         for other in [
-            scope(Mode::Run, "/srv/shop"),
-            scope(Mode::Sync, "/srv/bank"),
+            scope(Mode::Run, "/srv/shop", Some("/home/ada")),
+            scope(Mode::Sync, "/srv/bank", Some("/home/ada")),
+            scope(Mode::Sync, "/srv/shop", Some("/home/eve")),
+            scope(Mode::Sync, "/srv/shop", Some("ada")),
+            homeless,
         ] {
             assert!(other.check(&run).is_err(), "{other:?}");
         }
         assert_eq!(
-            scope(Mode::Run, "/srv/shop")
+            scope(Mode::Run, "/srv/shop", None)
                 .check(&run)
-                .expect_err("another mode")
+                .expect_err("another mode and home")
                 .to_string(),
-            "the Bash policy is for mode run in \"/srv/shop\", and the run has mode sync in \
-             \"/srv/shop\"",
+            "the Bash policy is for mode run in \"/srv/shop\" with no home, and the run has mode sync \
+             in \"/srv/shop\" with the home \"/home/ada\"",
         );
     }
 }

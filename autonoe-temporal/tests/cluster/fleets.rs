@@ -80,7 +80,7 @@ fn fleet<const N: usize, W: Serialize>(
 ) -> StrategyRun {
     let members =
         members.map(|(name, work)| MemberSpec::new(HarnessId::new(name), JOB, json!(work)));
-    StrategyRun::new(Arc::new(strategy)).members(members)
+    StrategyRun::new(strategy).members(members)
 }
 
 fn named(fleet: &StrategyRun, name: &str) -> RunSpec {
@@ -379,7 +379,7 @@ async fn members_may_be_driven_session_by_session() {
         let name = HarnessId::new(project.id.as_str());
         MemberSpec::new(name, SESSIONS_JOB, project.input.clone())
     });
-    let run = StrategyRun::new(Arc::new(Parallel {})).members(members);
+    let run = StrategyRun::new(Parallel {}).members(members);
     let run = named(&run, "shop");
     let crew = Crew::of(&site, "here");
     let worker = Working::start(settings.clone(), WorkerSettings::on("here"), |worker| {

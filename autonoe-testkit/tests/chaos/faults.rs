@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use autonoe_core::{
-    AgentClientFactory, CostUsd, Gate, Grants, Places, RunId, SessionKey, SessionOutcome,
+    AgentClientFactory, CostUsd, Gate, Grants, ProjectPaths, RunId, SessionKey, SessionOutcome,
     SessionSpec, StreamEvent, Toolbox,
 };
 use autonoe_testkit::{Fault, FaultyAgents, ScriptedAgents, SessionScript};
@@ -17,7 +17,7 @@ fn spec(number: u32) -> SessionSpec {
         number,
     };
     let gate = Gate::new(
-        Places::new("/srv/project"),
+        ProjectPaths::new("/srv/project"),
         Grants::none().with_tool("Task"),
     );
     SessionSpec::new(key, "/srv/project", gate, Toolbox::new([]))

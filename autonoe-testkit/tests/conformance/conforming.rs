@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use autonoe_core::{
     AutonoeGuard, BashGuard, Capabilities, Denial, DenyAll, FileScope, HookCoverage, HookDecision,
-    Layer, MemoryRepository, Places, PreToolUseHook, Support, ToolKind, Verdict, hook_fn,
+    Layer, MemoryRepository, PreToolUseHook, ProjectPaths, Support, ToolKind, Verdict, hook_fn,
 };
 use autonoe_testkit::conformance::{
     self, BashCase, Conformance, agent_client, bash_contract, bash_security_cases,
@@ -120,7 +120,7 @@ fn only_ls(command: &str) -> Verdict {
 
 #[tokio::test(start_paused = true)]
 async fn closures_and_the_guards_conform() {
-    let places = || Places::new("/srv/project").with_home("/home/someone");
+    let project_paths = || ProjectPaths::new("/srv/project").with_home("/home/someone");
     let hooks: [Arc<dyn PreToolUseHook>; 7] = [
         hook_fn("pass", |_, _| HookDecision::Pass),
         hook_fn("approve", |_, _| HookDecision::Approve),
@@ -130,8 +130,8 @@ async fn closures_and_the_guards_conform() {
         }),
         Arc::new(BashGuard::new(Arc::new(DenyAll))),
         Arc::new(BashGuard::new(Arc::new(only_ls))),
-        Arc::new(FileScope::new(places())),
-        Arc::new(AutonoeGuard::new(places())),
+        Arc::new(FileScope::new(project_paths())),
+        Arc::new(AutonoeGuard::new(project_paths())),
     ];
 
     for hook in hooks {

@@ -5,9 +5,9 @@ use std::task::Poll;
 
 use async_trait::async_trait;
 use autonoe_core::{
-    AgentClient, AgentError, Gate, GateDecision, Grants, HookDecision, MessageStream, Mode, Places,
-    PreToolUseHook, Prompt, RunId, SessionControl, SessionKey, SessionSpec, StreamEvent, ToolCall,
-    ToolKind, hook_fn,
+    AgentClient, AgentError, Gate, GateDecision, Grants, HookDecision, MessageStream, Mode,
+    PreToolUseHook, ProjectPaths, Prompt, RunId, SessionControl, SessionKey, SessionSpec,
+    StreamEvent, ToolCall, ToolKind, hook_fn,
 };
 use autonoe_testkit::conformance::{Conformance, agent_client};
 use futures::{StreamExt, stream};
@@ -22,7 +22,7 @@ async fn checked(fault: impl Fault) -> Conformance {
 }
 
 fn gate_with(hook: Arc<dyn PreToolUseHook>) -> Gate {
-    Gate::new(Places::new("/"), Grants::none()).with_hook(hook)
+    Gate::new(ProjectPaths::new("/"), Grants::none()).with_hook(hook)
 }
 
 /// Lets everything through.
@@ -80,7 +80,7 @@ where
         "in between"
     }
 
-    async fn check(&self, call: &ToolCall, _: &Places) -> HookDecision {
+    async fn check(&self, call: &ToolCall, _: &ProjectPaths) -> HookDecision {
         match (self.ask)(self.gate.clone(), call.clone()).await {
             GateDecision::Allow { .. } => HookDecision::Approve,
             GateDecision::Deny { reason, .. } => HookDecision::block(reason),

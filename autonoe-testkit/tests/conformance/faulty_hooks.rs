@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
-use autonoe_core::{HookDecision, Places, PreToolUseHook, ToolCall, ToolKind, hook_fn};
+use autonoe_core::{HookDecision, PreToolUseHook, ProjectPaths, ToolCall, ToolKind, hook_fn};
 use autonoe_testkit::conformance::{pre_tool_use_hook, stateless_pre_tool_use_hook};
 
 use crate::conformance::assert_fails;
@@ -39,7 +39,7 @@ impl PreToolUseHook for PanicsInMatches {
         true
     }
 
-    async fn check(&self, _: &ToolCall, _: &Places) -> HookDecision {
+    async fn check(&self, _: &ToolCall, _: &ProjectPaths) -> HookDecision {
         HookDecision::Pass
     }
 }
@@ -64,7 +64,7 @@ impl PreToolUseHook for Hangs {
         matches!(call.kind, ToolKind::Fetch { .. })
     }
 
-    async fn check(&self, _: &ToolCall, _: &Places) -> HookDecision {
+    async fn check(&self, _: &ToolCall, _: &ProjectPaths) -> HookDecision {
         std::future::pending().await
     }
 }
@@ -107,7 +107,7 @@ impl PreToolUseHook for OneAtATime {
         "one-at-a-time"
     }
 
-    async fn check(&self, _: &ToolCall, _: &Places) -> HookDecision {
+    async fn check(&self, _: &ToolCall, _: &ProjectPaths) -> HookDecision {
         if self.0.swap(true, Ordering::Relaxed) {
             return HookDecision::Pass;
         }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use autonoe_claude::{ClaudeAgents, ClaudeOptions, ConfigFolder};
 use autonoe_core::{
-    AgentClient, AgentClientFactory, AgentError, Gate, Grants, PermissionRule, Places, RunId,
+    AgentClient, AgentClientFactory, AgentError, Gate, Grants, PermissionRule, ProjectPaths, RunId,
     Sandbox, SessionKey, SessionOutcome, SessionSpec, StreamEvent, Tool, Toolbox,
 };
 use autonoe_process::{Marker, ProcessInfo};
@@ -72,7 +72,7 @@ impl Setting {
         let tools = Toolbox::new(tools);
         let rules = ["Bash", "Read", "Write", "Edit"].map(|rule| rule.parse::<PermissionRule>());
         let grants = Grants::none().with_rules(rules.into_iter().flatten());
-        let gate = Gate::new(Places::new(self.project()), tools.granted_in(grants));
+        let gate = Gate::new(ProjectPaths::new(self.project()), tools.granted_in(grants));
         let mut spec = SessionSpec::new(key, self.project(), gate, tools);
         spec.sandbox = Sandbox::Off;
         spec

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use autonoe_core::{
     AgentClientFactory, AgentErrorKind, AgentSessionId, Capabilities, FixedInstructions, Gate,
-    Grants, InstructionName, MemoryRepository, Places, RunControl, RunId, RunReport, SessionKey,
-    SessionOutcome, SessionRunner, SessionSpec, StreamEvent, Support, ToolStatus, Toolbox, Verdict,
+    Grants, InstructionName, MemoryRepository, ProjectPaths, RunControl, RunId, RunReport,
+    SessionKey, SessionOutcome, SessionRunner, SessionSpec, StreamEvent, Support, ToolStatus,
+    Toolbox, Verdict,
 };
 use autonoe_testkit::{Expectation, ScriptedAgents, SessionScript, ToolUse, VirtualClock};
 use futures::StreamExt;
@@ -20,7 +21,7 @@ fn spec(number: u32) -> SessionSpec {
         number,
     };
     let gate = Gate::new(
-        Places::new("/srv/project"),
+        ProjectPaths::new("/srv/project"),
         Grants::none().with_tool("Task"),
     );
     SessionSpec::new(key, "/srv/project", gate, Toolbox::new([]))
@@ -484,10 +485,10 @@ async fn a_file_is_written_for_real_if_the_gate_allows_it() {
         .ends()])
     .unverified();
     let gate = Gate::new(
-        Places::new(folder.path()),
+        ProjectPaths::new(folder.path()),
         Grants::baseline(autonoe_core::Mode::Run),
     )
-    .with_guard(Arc::new(autonoe_core::FileScope::new(Places::new(
+    .with_guard(Arc::new(autonoe_core::FileScope::new(ProjectPaths::new(
         folder.path(),
     ))));
     let mut spec = SessionSpec::new(spec(1).key, folder.path(), gate, Toolbox::new([]));

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use autonoe_core::{
-    AgentClient, AgentError, HookDecision, Places, PreToolUseHook, SessionOutcome, StreamEvent,
-    ToolCall,
+    AgentClient, AgentError, HookDecision, PreToolUseHook, ProjectPaths, SessionOutcome,
+    StreamEvent, ToolCall,
 };
 use autonoe_testkit::model_server::anthropic::{Script, Turn};
 use autonoe_testkit::program::processes_in;
@@ -95,7 +95,7 @@ impl PreToolUseHook for Silent {
         "silent"
     }
 
-    async fn check(&self, _: &ToolCall, _: &Places) -> HookDecision {
+    async fn check(&self, _: &ToolCall, _: &ProjectPaths) -> HookDecision {
         self.asked.notify_one();
         future::pending().await
     }

@@ -44,18 +44,18 @@ impl GatedValidator {
         if !args.profiles.is_empty() {
             bash.profiles = Some(args.profiles.iter().copied().collect());
         }
-        let places = match surroundings.home() {
-            Some(home) => project.places().with_home(home),
-            None => project.places(),
+        let project_paths = match surroundings.home() {
+            Some(home) => project.paths().with_home(home),
+            None => project.paths(),
         };
-        let policy = Policy::new(places.policy_scope(mode), bash)
+        let policy = Policy::new(project_paths.policy_scope(mode), bash)
             .map_err(|error| CliError::failure(error.to_string()))?;
         let validator = BashValidator::new(policy).with_symlinks(SymlinksOnDisk);
-        let mut builder = SessionRunner::builder(&places.project);
-        if let Some(link) = &places.project_link {
+        let mut builder = SessionRunner::builder(&project_paths.project);
+        if let Some(link) = &project_paths.project_link {
             builder = builder.project_link(link);
         }
-        let builder = effective.apply(builder, &SpecContext::new(places.clone()))?;
+        let builder = effective.apply(builder, &SpecContext::new(project_paths.clone()))?;
         let gate = Equipment::new(None, None, surroundings)
             .put_into(builder)
             .bash_security(validator.clone())
@@ -68,7 +68,7 @@ impl GatedValidator {
         Ok(Self {
             validator,
             gate,
-            project: places.project,
+            project: project_paths.project,
             mode,
             runtime,
         })

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use autonoe_core::{
-    BackendSpec, EffectiveConfig, McpServer, Places, ProbeFinding, Project, SandboxSwitch,
+    BackendSpec, EffectiveConfig, McpServer, ProbeFinding, Project, ProjectPaths, SandboxSwitch,
     SpecContext,
 };
 use autonoe_model::McpOptions;
@@ -80,7 +80,7 @@ async fn ready(
         return vec![problem];
     }
     let environment = surroundings.environment.clone();
-    let context = SpecContext::new(Places::new(root)).with_environment(environment);
+    let context = SpecContext::new(ProjectPaths::new(root)).with_environment(environment);
     let probe = chosen.backend.probe(&context).await;
     super::backend::findings("model", &probe, &chosen.backend, switch)
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use autonoe_core::{
-    AgentClientFactory, AgentConfig, Destructive, EffectiveConfig, Mode, Places, Project,
+    AgentClientFactory, AgentConfig, Destructive, EffectiveConfig, Mode, Project, ProjectPaths,
     RunObserver, SandboxSwitch, SessionRunner, SessionRunnerBuilder, SpecContext, ThinkingBudget,
 };
 use autonoe_harness::{AgentExecutor, Executors};
@@ -159,6 +159,6 @@ fn applied(
     builder: SessionRunnerBuilder,
     folder: &Path,
 ) -> Result<SessionRunnerBuilder, CliError> {
-    let context = SpecContext::new(Places::new(folder));
+    let context = SpecContext::new(ProjectPaths::new(folder));
     Ok(config.clone().apply(builder, &context)?)
 }

@@ -11,8 +11,8 @@ use std::path::PathBuf;
 
 use autonoe_codex::{CodexAgents, CodexOptions};
 use autonoe_core::{
-    AgentClient, AgentClientFactory, Gate, Grants, KeptForRun, Places, SessionSpec, StreamEvent,
-    ToolStatus,
+    AgentClient, AgentClientFactory, Gate, Grants, KeptForRun, ProjectPaths, SessionSpec,
+    StreamEvent, ToolStatus,
 };
 use autonoe_testkit::model_server::Script;
 
@@ -53,7 +53,7 @@ impl Run {
     /// A session in which no tool is granted.
     fn strict_spec(&self) -> SessionSpec {
         let mut spec = self.spec();
-        spec.gate = Gate::new(Places::new(self.project()), Grants::none());
+        spec.gate = Gate::new(ProjectPaths::new(self.project()), Grants::none());
         spec
     }
 

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use autonoe_core::{
-    Gate, Grants, HookDecision, Places, PreToolUseHook, SessionSpec, Tool, ToolCall, ToolContext,
-    ToolDefinition, ToolError, ToolOutput, ToolStatus, Toolbox, TraceContext,
+    Gate, Grants, HookDecision, PreToolUseHook, ProjectPaths, SessionSpec, Tool, ToolCall,
+    ToolContext, ToolDefinition, ToolError, ToolOutput, ToolStatus, Toolbox, TraceContext,
 };
 use autonoe_testkit::model_server::{Message, Script, Turn};
 use serde_json::{Value, json};
@@ -38,7 +38,7 @@ impl PreToolUseHook for Counter {
         "counter"
     }
 
-    async fn check(&self, call: &ToolCall, _: &Places) -> HookDecision {
+    async fn check(&self, call: &ToolCall, _: &ProjectPaths) -> HookDecision {
         self.0.lock().expect("no panic").push(call.name.clone());
         HookDecision::Approve
     }
@@ -47,7 +47,7 @@ impl PreToolUseHook for Counter {
 fn counted(run: &Run) -> (SessionSpec, Arc<Counter>) {
     let counter = Arc::new(Counter::default());
     let mut spec = run.spec();
-    let gate = Gate::new(Places::new(run.project()), Grants::none());
+    let gate = Gate::new(ProjectPaths::new(run.project()), Grants::none());
     spec.gate = gate.with_hook(counter.clone());
     (spec, counter)
 }

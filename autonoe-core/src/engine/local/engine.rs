@@ -10,7 +10,7 @@ use tokio::runtime::Handle;
 
 use super::run::LocalRun;
 use super::runners::Runners;
-use crate::domain::RunId;
+use crate::domain::{InvalidValue, RunId};
 use crate::engine::{
     Engine, EngineError, JobRunner, Placement, RunInstruction, RunOutcome, RunSpec, RunView,
 };
@@ -22,8 +22,6 @@ use crate::engine::{
 /// how many it carries out at once: who submits them has one.
 ///
 /// ```
-/// use std::sync::Arc;
-///
 /// use autonoe_core::{Engine, LocalEngine, Placement, RunId, RunSpec};
 /// # use autonoe_core::{JobRunner, RunDesk, RunOutcome};
 /// # struct Echo;
@@ -36,7 +34,7 @@ use crate::engine::{
 /// use serde_json::json;
 ///
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
-/// let engine = LocalEngine::new(Arc::new(Echo));
+/// let engine = LocalEngine::new(Echo);
 /// let run = RunSpec::new(RunId::new("greeting"), "echo", json!("hello"));
 ///
 /// let id = engine.submit(run.clone(), Placement::anywhere()).await?;
@@ -61,11 +59,14 @@ impl LocalEngine {
     }
 
     /// Makes an engine with one runner for each kind of job; others are refused.
-    pub fn by_kind<K: Into<String>>(
-        runners: impl IntoIterator<Item = (K, Arc<dyn JobRunner>)>,
+    ///
+    /// Runners of different types are given as `Arc<dyn JobRunner>`.
+    pub fn by_kind<K: Into<String>, R: JobRunner + 'static>(
+        runners: impl IntoIterator<Item = (K, R)>,
     ) -> Self {
+        let shared = |runner| Arc::new(runner) as Arc<dyn JobRunner>;
         let runners = runners.into_iter();
-        let by_kind = runners.map(|(kind, runner)| (kind.into(), runner));
+        let by_kind = runners.map(|(kind, runner)| (kind.into(), shared(runner)));
         Self::over(Runners::ByKind(by_kind.collect()))
     }
 
@@ -103,6 +104,10 @@ impl Engine for LocalEngine {
             run: id.clone(),
             reason,
         };
+        if let Some(name) = &self.host {
+            InvalidValue::check_name("on_host(..)", name)
+                .map_err(|invalid| refused(invalid.to_string()))?;
+        }
         if let Some(host) = place.host
             && self.host.as_ref() != Some(&host)
         {

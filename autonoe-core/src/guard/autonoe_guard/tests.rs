@@ -7,8 +7,8 @@ mod fleets;
 #[cfg(unix)]
 mod with_symlinks;
 
-fn places() -> Places {
-    Places::new("/no-srv/project").with_home("/no-home/user")
+fn project_paths() -> ProjectPaths {
+    ProjectPaths::new("/no-srv/project").with_home("/no-home/user")
 }
 
 fn write(paths: &[&str]) -> ToolCall {
@@ -19,7 +19,7 @@ fn write(paths: &[&str]) -> ToolCall {
 }
 
 fn passes(call: &ToolCall) -> bool {
-    AutonoeGuard::new(places()).judge(call).is_ok()
+    AutonoeGuard::new(project_paths()).judge(call).is_ok()
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn other_files_are_ordinary() {
 
 #[test]
 fn a_project_inside_such_a_directory_still_works() {
-    let guard = AutonoeGuard::new(Places::new("/x/.autonoe/trees/1"));
+    let guard = AutonoeGuard::new(ProjectPaths::new("/x/.autonoe/trees/1"));
     let judge = |path: &str| guard.judge(&write(&[path]).in_dir("/x/.autonoe/trees/1"));
 
     assert_eq!(judge("src/a"), Ok(()));
@@ -207,8 +207,8 @@ fn reading_it_is_open() {
 
 #[tokio::test]
 async fn a_block_points_to_the_tools() {
-    let decision = AutonoeGuard::new(places())
-        .check(&write(&[".autonoe/status.json"]), &places())
+    let decision = AutonoeGuard::new(project_paths())
+        .check(&write(&[".autonoe/status.json"]), &project_paths())
         .await;
 
     assert_eq!(

@@ -6,8 +6,8 @@ use super::*;
 #[cfg(unix)]
 mod with_symlinks;
 
-fn places() -> Places {
-    Places::new("/no-srv/project").with_home("/no-home/user")
+fn project_paths() -> ProjectPaths {
+    ProjectPaths::new("/no-srv/project").with_home("/no-home/user")
 }
 
 fn read(paths: &[&str]) -> ToolKind {
@@ -22,11 +22,11 @@ fn write(paths: &[&str]) -> ToolKind {
     }
 }
 
-fn passes(kind: ToolKind, places: &Places) -> bool {
+fn passes(kind: ToolKind, project_paths: &ProjectPaths) -> bool {
     let call = ToolCall::new("tool", json!({}))
         .with_kind(kind)
-        .in_dir(&places.project);
-    FileScope::new(places.clone()).judge(&call).is_ok()
+        .in_dir(&project_paths.project);
+    FileScope::new(project_paths.clone()).judge(&call).is_ok()
 }
 
 #[test]
@@ -66,16 +66,16 @@ fn writes_stay_inside_the_project_and_the_temporary_places() {
         (".git\\config", false),
         ("/tmp/x/.git/config", false),
     ] {
-        assert_eq!(passes(write(&[path]), &places()), pass, "{path:?}");
+        assert_eq!(passes(write(&[path]), &project_paths()), pass, "{path:?}");
     }
 }
 
 #[test]
 fn every_path_of_a_call_counts_and_no_path_is_too_few() {
-    assert!(!passes(write(&["a", "../b"]), &places()));
-    assert!(!passes(write(&[]), &places()));
-    assert!(!passes(read(&["a", "~/.ssh"]), &places()));
-    assert!(!passes(read(&[]), &places()));
+    assert!(!passes(write(&["a", "../b"]), &project_paths()));
+    assert!(!passes(write(&[]), &project_paths()));
+    assert!(!passes(read(&["a", "~/.ssh"]), &project_paths()));
+    assert!(!passes(read(&[]), &project_paths()));
 }
 
 #[test]
@@ -109,30 +109,30 @@ fn reads_are_open_apart_from_credentials() {
         ("/no-home", false),
         ("/", false),
     ] {
-        assert_eq!(passes(read(&[path]), &places()), pass, "{path:?}");
+        assert_eq!(passes(read(&[path]), &project_paths()), pass, "{path:?}");
     }
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn a_file_beside_a_place_of_credentials_contains_nothing() {
-    assert!(passes(read(&["/proc/meminfo"]), &places()));
-    assert!(!passes(read(&["/proc"]), &places()));
+    assert!(passes(read(&["/proc/meminfo"]), &project_paths()));
+    assert!(!passes(read(&["/proc"]), &project_paths()));
     for link in ["cwd", "root"] {
         let path = format!("/proc/self/{link}/etc/shadow");
-        assert!(!passes(read(&[&path]), &places()), "{path}");
+        assert!(!passes(read(&[&path]), &project_paths()), "{path}");
     }
 }
 
 #[test]
 fn without_a_home_credentials_are_known_by_their_names() {
-    let places = Places::new("/no-srv/project");
+    let project_paths = ProjectPaths::new("/no-srv/project");
 
-    assert!(!passes(read(&["/x/user/.ssh/id_rsa"]), &places));
-    assert!(!passes(read(&["~/.ssh/id_rsa"]), &places));
-    assert!(passes(read(&["~/code/a"]), &places));
-    assert!(!passes(write(&["~/code/a"]), &places));
-    assert!(passes(read(&["."]), &places));
+    assert!(!passes(read(&["/x/user/.ssh/id_rsa"]), &project_paths));
+    assert!(!passes(read(&["~/.ssh/id_rsa"]), &project_paths));
+    assert!(passes(read(&["~/code/a"]), &project_paths));
+    assert!(!passes(write(&["~/code/a"]), &project_paths));
+    assert!(passes(read(&["."]), &project_paths));
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn more_places_of_credentials_can_be_named() {
     let credentials = CredentialPlaces::default()
         .with_place(".env")
         .with_place("/opt/keys");
-    let scope = FileScope::new(places()).with_credentials(credentials);
+    let scope = FileScope::new(project_paths()).with_credentials(credentials);
 
     for path in [
         "/no-srv/project/.env",
@@ -170,7 +170,7 @@ fn only_the_web_is_fetched_from() {
         ("日本語", false),
     ] {
         assert_eq!(
-            passes(ToolKind::Fetch { url: url.into() }, &places()),
+            passes(ToolKind::Fetch { url: url.into() }, &project_paths()),
             pass,
             "{url}"
         );
@@ -196,7 +196,7 @@ fn a_shell_command_runs_in_the_project_or_a_temporary_place() {
     ] {
         let call = ToolCall::new("Bash", json!({"command": "rm status.json"})).in_dir(directory);
 
-        let verdict = FileScope::new(places()).judge(&call);
+        let verdict = FileScope::new(project_paths()).judge(&call);
 
         assert_eq!(verdict.is_ok(), pass, "{directory:?}: {verdict:?}");
     }
@@ -207,7 +207,9 @@ async fn a_block_names_the_path_and_the_way_out() {
     let call = ToolCall::new("Write", json!({"file_path": "/etc/x"}));
 
     assert_eq!(
-        FileScope::new(places()).check(&call, &places()).await,
+        FileScope::new(project_paths())
+            .check(&call, &project_paths())
+            .await,
         HookDecision::block(
             "\"/etc/x\" is outside the project; write inside the project or in [\"/tmp\"]"
         ),
@@ -217,20 +219,20 @@ async fn a_block_names_the_path_and_the_way_out() {
 proptest! {
     #[test]
     fn a_write_that_lands_outside_never_passes(path in "(/|\\.\\./|\\./|~/|no-srv/|project/|tmp/|[a-z.]{1,3}/){0,8}[a-z]{0,3}") {
-        let places = places().with_temporary([]);
+        let project_paths = project_paths().with_temporary([]);
 
-        let passed = passes(write(&[&path]), &places);
+        let passed = passes(write(&[&path]), &project_paths);
 
-        let lands = crate::port::lexical_path::normalise(&places.project.join(&path));
-        prop_assert!(!passed || (lands.starts_with(&places.project) && lands != places.project));
+        let lands = crate::port::lexical_path::normalise(&project_paths.project.join(&path));
+        prop_assert!(!passed || (lands.starts_with(&project_paths.project) && lands != project_paths.project));
     }
 
     #[test]
     fn no_path_makes_it_panic_or_approve(path in ".*", home in any::<bool>()) {
-        let places = if home { places() } else { Places::new("/no-srv/project") };
+        let project_paths = if home { project_paths() } else { ProjectPaths::new("/no-srv/project") };
 
-        passes(read(&[&path]), &places);
-        passes(write(&[&path]), &places);
+        passes(read(&[&path]), &project_paths);
+        passes(write(&[&path]), &project_paths);
     }
 }
 
@@ -270,7 +272,7 @@ fn tools_without_declared_files_must_not_name_credentials() {
         ),
     ] {
         let call = ToolCall::new(name, input).in_dir("/no-srv/project");
-        let judged = FileScope::new(places()).judge(&call);
+        let judged = FileScope::new(project_paths()).judge(&call);
 
         assert_eq!(judged.is_ok(), pass, "{name} {}: {judged:?}", call.input);
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::resolve::resolve;
 use super::visible::trimmed;
 use super::{Start, normalise, start_of};
-use crate::port::{Places, ToolCall};
+use crate::port::{ProjectPaths, ToolCall};
 
 /// All the places that a path of a call can mean.
 ///
@@ -30,17 +30,22 @@ impl Meanings {
     /// A symlink in it leads nowhere.
     // The few `lstat` calls in here do not wait for long, so they stay on the
     // thread of the caller: a task of its own would cost more.
-    pub(crate) fn of(path: &Path, call: &ToolCall, places: &Places) -> io::Result<Self> {
+    pub(crate) fn of(
+        path: &Path,
+        call: &ToolCall,
+        project_paths: &ProjectPaths,
+    ) -> io::Result<Self> {
         let mut meanings = Self {
             places: Vec::new(),
             in_unknown_home: false,
         };
-        let cwd = places.project.join(&call.cwd);
-        meanings.add_spelling(path, &cwd, places)?;
-        let (root, text) = split_root(path, places);
+        let cwd = project_paths.project.join(&call.cwd);
+        meanings.add_spelling(path, &cwd, project_paths)?;
+        let (root, text) = split_root(path, project_paths);
         let trimmed = trimmed(&text);
-        let mut add =
-            |text: &str| meanings.add_spelling(Path::new(&format!("{root}{text}")), &cwd, places);
+        let mut add = |text: &str| {
+            meanings.add_spelling(Path::new(&format!("{root}{text}")), &cwd, project_paths)
+        };
         if trimmed.len() < text.len() {
             add(trimmed)?;
         }
@@ -50,11 +55,16 @@ impl Meanings {
         Ok(meanings)
     }
 
-    fn add_spelling(&mut self, path: &Path, cwd: &Path, places: &Places) -> io::Result<()> {
-        self.add_place(&cwd.join(path), places)?;
-        match (start_of(path), &places.home) {
+    fn add_spelling(
+        &mut self,
+        path: &Path,
+        cwd: &Path,
+        project_paths: &ProjectPaths,
+    ) -> io::Result<()> {
+        self.add_place(&cwd.join(path), project_paths)?;
+        match (start_of(path), &project_paths.home) {
             (Start::Here, _) => Ok(()),
-            (Start::Home(rest), Some(home)) => self.add_place(&home.join(rest), places),
+            (Start::Home(rest), Some(home)) => self.add_place(&home.join(rest), project_paths),
             (Start::Home(_), None) | (Start::OtherHome, _) => {
                 self.in_unknown_home = true;
                 Ok(())
@@ -62,10 +72,10 @@ impl Meanings {
         }
     }
 
-    fn add_place(&mut self, path: &Path, places: &Places) -> io::Result<()> {
+    fn add_place(&mut self, path: &Path, project_paths: &ProjectPaths) -> io::Result<()> {
         let lexical = normalise(path);
         let (followed, normal) = (resolve(path)?, resolve(&lexical)?);
-        for place in [followed, normal, places.without_link(lexical)] {
+        for place in [followed, normal, project_paths.without_link(lexical)] {
             if !self.places.contains(&place) {
                 self.places.push(place);
             }
@@ -78,8 +88,11 @@ impl Meanings {
 ///
 /// Only the rest has other spellings. The operator named the root, so spaces and `\` in it are
 /// ordinary characters.
-fn split_root<'p>(path: &'p Path, places: &'p Places) -> (Cow<'p, str>, Cow<'p, str>) {
-    let roots = [Some(&places.project), places.project_link.as_ref()];
+fn split_root<'p>(path: &'p Path, project_paths: &'p ProjectPaths) -> (Cow<'p, str>, Cow<'p, str>) {
+    let roots = [
+        Some(&project_paths.project),
+        project_paths.project_link.as_ref(),
+    ];
     let found = roots
         .into_iter()
         .flatten()
@@ -112,17 +125,17 @@ mod tests {
 
     use super::*;
 
-    fn meanings(path: &str, places: &Places) -> Meanings {
+    fn meanings(path: &str, project_paths: &ProjectPaths) -> Meanings {
         let call = ToolCall::new("Read", json!({})).in_dir("/srv/project");
-        Meanings::of(Path::new(path), &call, places).expect("it can be resolved")
+        Meanings::of(Path::new(path), &call, project_paths).expect("it can be resolved")
     }
 
     #[test]
     fn a_tilde_can_be_a_name_or_the_home() {
-        let with_home = Places::new("/srv/project").with_home("/no-home/user");
+        let with_home = ProjectPaths::new("/srv/project").with_home("/no-home/user");
 
         let known = meanings("~/a", &with_home);
-        let unknown = meanings("~/a", &Places::new("/srv/project"));
+        let unknown = meanings("~/a", &ProjectPaths::new("/srv/project"));
 
         assert!(!known.in_unknown_home);
         assert_eq!(
@@ -135,14 +148,14 @@ mod tests {
 
     #[test]
     fn blanks_around_it_can_be_trimmed() {
-        let places = Places::new("/srv/project").with_home("/no-home/user");
+        let project_paths = ProjectPaths::new("/srv/project").with_home("/no-home/user");
 
         assert_eq!(
-            meanings(" /no-etc/a", &places).places,
+            meanings(" /no-etc/a", &project_paths).places,
             [Path::new("/srv/project/ /no-etc/a"), Path::new("/no-etc/a")]
         );
         assert!(
-            meanings("\t~/a\u{200b}", &places)
+            meanings("\t~/a\u{200b}", &project_paths)
                 .places
                 .contains(&PathBuf::from("/no-home/user/a"))
         );
@@ -151,7 +164,7 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn a_backslash_can_be_a_letter_or_a_separator() {
-        let found = meanings("..\\..\\x", &Places::new("/srv/project"));
+        let found = meanings("..\\..\\x", &ProjectPaths::new("/srv/project"));
 
         assert_eq!(
             found.places,
@@ -162,10 +175,10 @@ mod tests {
     #[test]
     fn spaces_and_backslashes_in_the_project_path_are_ordinary_characters() {
         let root = "/srv/a\\b ";
-        let places = Places::new(root).with_project_link("/home/l\\k ");
+        let project_paths = ProjectPaths::new(root).with_project_link("/home/l\\k ");
         let meanings = |path: &str| {
             let call = ToolCall::new("Read", json!({})).in_dir(root);
-            let found = Meanings::of(Path::new(path), &call, &places);
+            let found = Meanings::of(Path::new(path), &call, &project_paths);
             found.expect("it can be resolved").places
         };
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::command_pattern::CommandPattern;
 use super::path_pattern::PathPattern;
 use super::url_pattern::UrlPattern;
-use crate::port::{Places, ToolCall, ToolKind};
+use crate::port::{ProjectPaths, ToolCall, ToolKind};
 
 /// What a permission rule says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -165,11 +165,11 @@ impl Form {
 
     /// Tells whether the form covers `path`, which is absolute and normal; `None` is a path
     /// that leads nobody knows where.
-    pub(super) fn covers_path(&self, path: Option<&Path>, places: &Places) -> bool {
+    pub(super) fn covers_path(&self, path: Option<&Path>, project_paths: &ProjectPaths) -> bool {
         match self {
             Self::Tool(_) => true,
             Self::Read { paths, .. } | Self::Write(paths) => {
-                path.is_some_and(|path| paths.covers(path, places))
+                path.is_some_and(|path| paths.covers(path, project_paths))
             }
             Self::Shell(_) | Self::Fetch(_) | Self::Mcp { .. } => false,
         }

@@ -9,7 +9,7 @@ use super::baseline::baseline;
 use super::rule::{PermissionRule, paths_of};
 use super::url::Url;
 use crate::domain::Mode;
-use crate::port::{Places, ToolCall, ToolKind};
+use crate::port::{ProjectPaths, ToolCall, ToolKind};
 
 /// What is granted to an agent: a list of [permission rules](PermissionRule).
 ///
@@ -17,20 +17,20 @@ use crate::port::{Places, ToolCall, ToolKind};
 /// stays blocked whatever is granted here.
 ///
 /// ```
-/// use autonoe_core::{Grants, Mode, Places, ToolCall};
+/// use autonoe_core::{Grants, Mode, ProjectPaths, ToolCall};
 /// use serde_json::json;
 ///
 /// let grants = Grants::baseline(Mode::Run)
 ///     .with_tool("Task")
 ///     .with_rule("WebFetch(domain:docs.rs)".parse()?);
-/// let places = Places::new("/srv/project");
+/// let project_paths = ProjectPaths::new("/srv/project");
 /// let fetch = |url: &str| ToolCall::new("WebFetch", json!({"url": url}));
 ///
 /// assert_eq!(
-///     grants.granting(&fetch("https://docs.rs/tokio"), &places).as_deref(),
+///     grants.granting(&fetch("https://docs.rs/tokio"), &project_paths).as_deref(),
 ///     Some("WebFetch(domain:docs.rs)"),
 /// );
-/// assert_eq!(grants.granting(&fetch("https://docs.rs.evil.com"), &places), None);
+/// assert_eq!(grants.granting(&fetch("https://docs.rs.evil.com"), &project_paths), None);
 /// # Ok::<(), autonoe_core::InvalidRule>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -86,14 +86,14 @@ impl Grants {
     ///
     /// A call that touches several paths may be granted by several rules; then
     /// all of them are named.
-    pub fn granting(&self, call: &ToolCall, places: &Places) -> Option<String> {
-        if let Some(rule) = self.rules().find(|rule| rule.covers(call, places)) {
+    pub fn granting(&self, call: &ToolCall, project_paths: &ProjectPaths) -> Option<String> {
+        if let Some(rule) = self.rules().find(|rule| rule.covers(call, project_paths)) {
             return Some(rule.to_string());
         }
         let paths = paths_of(call).filter(|paths| !paths.is_empty())?;
         let mut by: Vec<&str> = Vec::new();
         for path in paths {
-            let rule = self.covering_path(path, call, places)?;
+            let rule = self.covering_path(path, call, project_paths)?;
             if !by.contains(&rule.as_str()) {
                 by.push(rule.as_str());
             }
@@ -122,10 +122,10 @@ impl Grants {
         &self,
         path: &Path,
         call: &ToolCall,
-        places: &Places,
+        project_paths: &ProjectPaths,
     ) -> Option<&PermissionRule> {
         self.rules()
-            .find(|rule| rule.covers_path(path, call, places))
+            .find(|rule| rule.covers_path(path, call, project_paths))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::wildcard::{Wildcard, matches_all};
-use crate::port::Places;
+use crate::port::ProjectPaths;
 use crate::port::lexical_path::meanings::both_forms;
 use crate::port::lexical_path::normalise;
 
@@ -87,11 +87,11 @@ impl PathPattern {
     }
 
     /// Returns where the pattern starts; `None` when the home is not known.
-    fn start(&self, places: &Places) -> Option<PathBuf> {
+    fn start(&self, project_paths: &ProjectPaths) -> Option<PathBuf> {
         let base = match self.base {
             Base::Root => Path::new("/"),
-            Base::Project => &places.project,
-            Base::Home => places.home.as_deref()?,
+            Base::Project => &project_paths.project,
+            Base::Home => project_paths.home.as_deref()?,
         };
         let base = normalise(base);
         // An ancestor that does not exist is the root, as for every path.
@@ -101,10 +101,10 @@ impl PathPattern {
 
     /// Tells whether `path`, which is absolute and normal, is something that the pattern fits, or
     /// is below it. For blocking: letter case does not matter.
-    pub(super) fn touches(&self, path: &Path, places: &Places) -> bool {
+    pub(super) fn touches(&self, path: &Path, project_paths: &ProjectPaths) -> bool {
         let mut parts: Vec<_> = self.parts.iter().collect();
         parts.push(&Part::Anything);
-        self.is_any_start(places, |start| {
+        self.is_any_start(project_paths, |start| {
             folded(path).strip_prefix(start).is_some_and(|names| {
                 matches_all(
                     &parts,
@@ -117,9 +117,9 @@ impl PathPattern {
     }
 
     /// Tells whether something that the pattern fits may lie below `path`.
-    pub(super) fn reaches(&self, path: &Path, places: &Places) -> bool {
+    pub(super) fn reaches(&self, path: &Path, project_paths: &ProjectPaths) -> bool {
         let path = folded(path);
-        self.is_any_start(places, |start| {
+        self.is_any_start(project_paths, |start| {
             let below = path.strip_prefix(start).is_some_and(|names| {
                 let fixed = self
                     .parts
@@ -134,16 +134,16 @@ impl PathPattern {
     }
 
     /// Asks about each place where the pattern can start; one that is not known can be anywhere.
-    fn is_any_start(&self, places: &Places, is: impl Fn(&[String]) -> bool) -> bool {
-        match self.start(places) {
+    fn is_any_start(&self, project_paths: &ProjectPaths, is: impl Fn(&[String]) -> bool) -> bool {
+        match self.start(project_paths) {
             Some(start) => both_forms(&start).iter().any(|start| is(&folded(start))),
             None => true,
         }
     }
 
     /// Tells whether the pattern fits `path`, which is absolute and normal.
-    pub(super) fn covers(&self, path: &Path, places: &Places) -> bool {
-        let Some(start) = self.start(places) else {
+    pub(super) fn covers(&self, path: &Path, project_paths: &ProjectPaths) -> bool {
+        let Some(start) = self.start(project_paths) else {
             return false;
         };
         let Ok(below) = path.strip_prefix(start) else {

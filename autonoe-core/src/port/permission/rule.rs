@@ -11,7 +11,7 @@ use super::form::Form;
 use super::path_pattern::PathPattern;
 use crate::port::lexical_path::meanings::Meanings;
 use crate::port::lexical_path::{Start, normalise, start_of};
-use crate::port::{Places, ToolCall, ToolKind};
+use crate::port::{ProjectPaths, ToolCall, ToolKind};
 
 /// A rule that grants some tool calls.
 ///
@@ -34,15 +34,15 @@ use crate::port::{Places, ToolCall, ToolKind};
 /// crosses directories. Anything that is not understood is an error.
 ///
 /// ```
-/// use autonoe_core::{PermissionRule, Places, ToolCall};
+/// use autonoe_core::{PermissionRule, ProjectPaths, ToolCall};
 /// use serde_json::json;
 ///
 /// let rule: PermissionRule = "Write(./src/**)".parse()?;
-/// let places = Places::new("/srv/project");
+/// let project_paths = ProjectPaths::new("/srv/project");
 /// let write = |path: &str| ToolCall::new("Edit", json!({"file_path": path})).in_dir("/srv/project");
 ///
-/// assert!(rule.covers(&write("src/main.rs"), &places));
-/// assert!(!rule.covers(&write("src/../Cargo.toml"), &places));
+/// assert!(rule.covers(&write("src/main.rs"), &project_paths));
+/// assert!(!rule.covers(&write("src/../Cargo.toml"), &project_paths));
 /// assert!("Fly(./**)".parse::<PermissionRule>().is_err());
 /// # Ok::<(), autonoe_core::InvalidRule>(())
 /// ```
@@ -64,10 +64,10 @@ impl PermissionRule {
     ///
     /// Only the text of paths is looked at: where symlinks lead is for the
     /// guards, which no rule can overrule.
-    pub fn covers(&self, call: &ToolCall, places: &Places) -> bool {
+    pub fn covers(&self, call: &ToolCall, project_paths: &ProjectPaths) -> bool {
         self.form.covers(call)
             && match paths_of(call) {
-                Some(paths) => self.names_a_tool() || covers_each(self, paths, call, places),
+                Some(paths) => self.names_a_tool() || covers_each(self, paths, call, project_paths),
                 None => true,
             }
     }
@@ -78,7 +78,7 @@ impl PermissionRule {
     /// is enough, symlinks are followed, a search above a path counts, every part
     /// of a command line is looked at, and an address that cannot be read for
     /// certain counts.
-    pub fn touches(&self, call: &ToolCall, places: &Places) -> bool {
+    pub fn touches(&self, call: &ToolCall, project_paths: &ProjectPaths) -> bool {
         if !self.form.touches(call) {
             return false;
         }
@@ -87,7 +87,7 @@ impl PermissionRule {
                 paths.is_empty()
                     || paths
                         .iter()
-                        .any(|path| touches_path(pattern, path, call, places))
+                        .any(|path| touches_path(pattern, path, call, project_paths))
             }
             _ => true,
         }
@@ -99,11 +99,17 @@ impl PermissionRule {
     }
 
     /// Tells whether the rule covers `path` of `call`, whatever else the call touches.
-    pub(super) fn covers_path(&self, path: &Path, call: &ToolCall, places: &Places) -> bool {
+    pub(super) fn covers_path(
+        &self,
+        path: &Path,
+        call: &ToolCall,
+        project_paths: &ProjectPaths,
+    ) -> bool {
         self.form.covers(call)
-            && self
-                .form
-                .covers_path(location(path, call, places).as_deref(), places)
+            && self.form.covers_path(
+                location(path, call, project_paths).as_deref(),
+                project_paths,
+            )
     }
 
     fn names_a_tool(&self) -> bool {
@@ -124,34 +130,44 @@ pub(super) fn paths_of(call: &ToolCall) -> Option<&[PathBuf]> {
 }
 
 // A call that does not say what it touches may touch anything.
-fn covers_each(rule: &PermissionRule, paths: &[PathBuf], call: &ToolCall, places: &Places) -> bool {
+fn covers_each(
+    rule: &PermissionRule,
+    paths: &[PathBuf],
+    call: &ToolCall,
+    project_paths: &ProjectPaths,
+) -> bool {
     !paths.is_empty()
         && paths
             .iter()
-            .all(|path| rule.covers_path(path, call, places))
+            .all(|path| rule.covers_path(path, call, project_paths))
 }
 
 /// Tells whether `path` of `call` can mean anything that `pattern` speaks of.
-fn touches_path(pattern: &PathPattern, path: &Path, call: &ToolCall, places: &Places) -> bool {
-    let Ok(meanings) = Meanings::of(path, call, places) else {
+fn touches_path(
+    pattern: &PathPattern,
+    path: &Path,
+    call: &ToolCall,
+    project_paths: &ProjectPaths,
+) -> bool {
+    let Ok(meanings) = Meanings::of(path, call, project_paths) else {
         return true;
     };
     let searches = ["Glob", "Grep", "LS"].contains(&call.name.as_str());
     meanings.in_unknown_home
         || meanings.places.iter().any(|place| {
-            pattern.touches(place, places)
-                || ((searches || place.is_dir()) && pattern.reaches(place, places))
+            pattern.touches(place, project_paths)
+                || ((searches || place.is_dir()) && pattern.reaches(place, project_paths))
         })
 }
 
 /// Returns where `path` of `call` is, or `None` when it is in a home that is not known.
-fn location(path: &Path, call: &ToolCall, places: &Places) -> Option<PathBuf> {
+fn location(path: &Path, call: &ToolCall, project_paths: &ProjectPaths) -> Option<PathBuf> {
     let absolute = match start_of(path) {
-        Start::Here => places.project.join(&call.cwd).join(path),
-        Start::Home(rest) => places.home.as_ref()?.join(rest),
+        Start::Here => project_paths.project.join(&call.cwd).join(path),
+        Start::Home(rest) => project_paths.home.as_ref()?.join(rest),
         Start::OtherHome => return None,
     };
-    Some(places.without_link(normalise(&absolute)))
+    Some(project_paths.without_link(normalise(&absolute)))
 }
 
 impl FromStr for PermissionRule {

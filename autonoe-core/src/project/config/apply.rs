@@ -10,11 +10,11 @@ impl EffectiveConfig {
     ///
     /// ```
     /// use autonoe_core::{
-    ///     EffectiveConfig, Mode, Places, SandboxSwitch, SessionRunner, SpecContext,
+    ///     EffectiveConfig, Mode, ProjectPaths, SandboxSwitch, SessionRunner, SpecContext,
     /// };
     ///
     /// let effective = EffectiveConfig::merge(None, Mode::Run, SandboxSwitch::default())?;
-    /// let context = SpecContext::new(Places::new("/srv/project"));
+    /// let context = SpecContext::new(ProjectPaths::new("/srv/project"));
     ///
     /// let builder = effective.apply(SessionRunner::builder("/srv/project"), &context)?;
     /// # drop(builder);

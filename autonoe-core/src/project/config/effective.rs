@@ -326,15 +326,15 @@ mod tests {
 
     use super::*;
     use crate::guard::{AutonoeGuard, BashGuard, FileScope};
-    use crate::port::{Places, PreToolUseHook};
+    use crate::port::{PreToolUseHook, ProjectPaths};
 
     #[test]
     fn the_guards_go_by_their_own_names() {
-        let places = Places::new("/srv/project");
+        let project_paths = ProjectPaths::new("/srv/project");
         let guards: [&dyn PreToolUseHook; 3] = [
             &BashGuard::new(Arc::new(DenyAll)),
-            &FileScope::new(places.clone()),
-            &AutonoeGuard::new(places),
+            &FileScope::new(project_paths.clone()),
+            &AutonoeGuard::new(project_paths),
         ];
 
         assert_eq!(guards.map(PreToolUseHook::name), GUARDS);

@@ -42,7 +42,7 @@ const IGNORED: &str = "*\n";
 /// let project = Project::find(dir.path(), None)?;
 /// let run = RunId::new("shop");
 /// let file = Arc::new(EventsFile::open(&project, run.clone())?);
-/// let events = Events::new(vec![file], Arc::new(SystemClock), Arc::new(SeededIds::new(1)));
+/// let events = Events::new(vec![file], SystemClock, SeededIds::new(1));
 ///
 /// events.emit(RunEventKind::Warning { message: "The disk is nearly full." });
 ///

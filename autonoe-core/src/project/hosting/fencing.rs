@@ -52,7 +52,7 @@ impl ProjectSessionHost {
             }
             // Looked at again: it may have failed because another was there first.
             raised.map_err(failed)?;
-            let taken = take_over_at(&ledger, &self.clock, epoch, |_| {}).await;
+            let taken = take_over_at(ledger.clone(), self.clock.clone(), epoch, |_| {}).await;
             raised = taken.map(|_| ());
         }
     }

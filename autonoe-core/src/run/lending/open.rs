@@ -168,6 +168,10 @@ impl OpenSessions {
     /// Who drops the future cuts the session off; nobody knows then what it cost.
     pub async fn run(&mut self, order: SessionOrder) -> PerformedSession {
         let number = self.lost_session.unwrap_or(self.sessions + 1);
+        if let Err(invalid) = order.check_values() {
+            let error = Failure::from(&invalid);
+            return PerformedSession::not_begun(number, SessionEnd::Failed { error });
+        }
         if let Err(end) = self.may_begin().await {
             return PerformedSession::not_begun(number, end);
         }

@@ -4,13 +4,14 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::SessionAccess;
-use crate::domain::{AgentSessionId, Budget, InstructionName};
+use crate::domain::{AgentSessionId, Budget, InstructionName, InvalidValue};
 use crate::port::Tool;
 use crate::run::task::Extras;
 
 /// One session, as a caller orders it: a prompt, and what is special about it.
 ///
-/// What is not set is as the builder says.
+/// What is not set is as the builder says. A blank name, a blank model or a limit of 0 turns fails
+/// the session as `invalid_value`, and it reaches no agent.
 ///
 /// ```
 /// use autonoe_core::{InstructionName, SessionAccess, SessionOrder};
@@ -110,10 +111,22 @@ impl SessionOrder {
     }
 
     /// Limits what this session may spend. What is left of the whole budget holds as well.
+    ///
+    /// With nothing left the session ends as
+    /// [`SessionEnd::BudgetSpent`](crate::SessionEnd::BudgetSpent) and reaches no agent.
     #[must_use]
     pub fn budget(mut self, budget: Budget) -> Self {
         self.budget = budget;
         self
+    }
+}
+
+impl SessionOrder {
+    /// Refuses values with which no session could do anything.
+    pub(super) fn check_values(&self) -> Result<(), InvalidValue> {
+        InvalidValue::check_name("named(..)", self.name.as_str())?;
+        InvalidValue::check_model("model(..)", self.extras.model.as_deref())?;
+        InvalidValue::check_turns("max_turns(0)", self.extras.max_turns)
     }
 }
 

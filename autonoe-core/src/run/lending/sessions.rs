@@ -6,7 +6,9 @@ use std::sync::Arc;
 use super::open::tighter;
 use super::{FlowStart, OpenSessions, RecordedFlow};
 use crate::domain::quota::{between, later};
-use crate::domain::{Budget, BudgetKind, Epoch, Failure, FlowExit, FlowReport, LedgerState};
+use crate::domain::{
+    Budget, BudgetKind, Epoch, Failure, FlowExit, FlowReport, InvalidValue, LedgerState,
+};
 use crate::port::{DeliverableRepository, RunEventKind};
 use crate::run::prepare::NotReady;
 use crate::run::runner::Parts;
@@ -39,7 +41,7 @@ use crate::run::{Durability, JournalLine, RunControl, take_over, take_over_again
 /// # ]));
 /// let sessions = SessionRunner::builder("/srv/project")
 ///     .agents(agents)
-/// #   .clock(Arc::new(VirtualClock::new()))
+/// #   .clock(VirtualClock::new())
 ///     .build_sessions()?;
 ///
 /// let mut open = sessions.open(FlowStart::new("haiku"), &RunControl::new()).await?;
@@ -179,17 +181,26 @@ impl Sessions {
             };
             let forget = |state: &mut LedgerState| forget_verification(state, limits.mode);
             let (book, _) = match beginning {
-                Beginning::New(None) => take_over(repository, clock, limits.mode).await?,
-                Beginning::New(Some(epoch)) => {
-                    take_over_at(repository, clock, epoch, forget).await?
+                Beginning::New(None) => {
+                    take_over(repository.clone(), clock.clone(), limits.mode).await?
                 }
-                Beginning::Again(None) => take_over_again(repository, clock).await?,
+                Beginning::New(Some(epoch)) => {
+                    take_over_at(repository.clone(), clock.clone(), epoch, forget).await?
+                }
+                Beginning::Again(None) => {
+                    take_over_again(repository.clone(), clock.clone()).await?
+                }
                 Beginning::Again(Some(epoch)) => {
-                    take_over_at(repository, clock, epoch, |_| {}).await?
+                    take_over_at(repository.clone(), clock.clone(), epoch, |_| {}).await?
                 }
             };
             Ok(Some(book))
         };
+        InvalidValue::check_budget("keeping(..)", &self.kept).map_err(|invalid| {
+            FlowExit::Failed {
+                error: Failure::from(&invalid),
+            }
+        })?;
         let budget = tighter(limits.budget, self.kept);
         let prepared = setting.prepare(&budget, time_left, take_hold).await;
         let failed = |error| FlowExit::Failed { error };
@@ -236,7 +247,7 @@ enum Beginning {
 impl fmt::Debug for Sessions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Sessions")
-            .field("project", &self.parts.places.project)
+            .field("project", &self.parts.project_paths.project)
             .finish_non_exhaustive()
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use autonoe_core::Clock;
+use autonoe_core::{Clock, InvalidValue};
 use bytes::Bytes;
 use hyper::Uri;
 use rustls::RootCertStore;
@@ -39,14 +39,12 @@ type BoxError = Box<dyn std::error::Error + Send + Sync>;
 /// with the bundle of the system. Without it, a flow that tells such a service is not built.
 ///
 /// ```
-/// use std::sync::Arc;
-///
 /// use autonoe_core::SystemClock;
 /// use autonoe_flow::{Notifiers, SigningKey, SigningKeys, WebhookNotifier};
 ///
 /// let keys = SigningKeys::default().with("ops", SigningKey::from_bytes(&[7; 32])?);
-/// let webhooks = WebhookNotifier::new(keys, Arc::new(SystemClock));
-/// let notifiers = Notifiers::default().with_webhook(Arc::new(webhooks));
+/// let webhooks = WebhookNotifier::new(keys, SystemClock);
+/// let notifiers = Notifiers::default().with_webhook(webhooks);
 /// # Ok::<(), autonoe_flow::InvalidSigningKey>(())
 /// ```
 pub struct WebhookNotifier {
@@ -70,10 +68,9 @@ impl WebhookNotifier {
     /// Trusts the authorities of `pem` besides, when they vouch for a service.
     ///
     /// ```
-    /// # use std::sync::Arc;
     /// # use autonoe_core::SystemClock;
     /// # use autonoe_flow::{SigningKeys, WebhookNotifier};
-    /// let webhooks = WebhookNotifier::new(SigningKeys::default(), Arc::new(SystemClock));
+    /// let webhooks = WebhookNotifier::new(SigningKeys::default(), SystemClock);
     ///
     /// assert!(webhooks.trusting(b"no certificate").is_err());
     /// ```
@@ -96,10 +93,9 @@ impl WebhookNotifier {
     /// Tells a service something, with the same patience and signed in the same way as escalations.
     ///
     /// ```
-    /// # use std::sync::Arc;
     /// # use autonoe_core::SystemClock;
     /// # use autonoe_flow::{SigningKeys, WebhookNotifier, WebhookTarget};
-    /// let webhooks = WebhookNotifier::new(SigningKeys::default(), Arc::new(SystemClock));
+    /// let webhooks = WebhookNotifier::new(SigningKeys::default(), SystemClock);
     /// let plain = WebhookTarget { address: "http://example.com/".to_owned(), signing_key: None };
     ///
     /// assert!(webhooks.can_tell(&plain).is_err(), "everybody could read it on its way");
@@ -148,8 +144,10 @@ impl WebhookNotifier {
     ///
     /// # Errors
     ///
-    /// It surely could not; the kind is [`FlowErrorKind::DependencyResolution`].
+    /// It surely could not; the kind is [`FlowErrorKind::DependencyResolution`], or
+    /// [`FlowErrorKind::ConfigurationValidation`] for a policy without time for a try.
     pub fn can_tell(&self, target: &WebhookTarget) -> Result<(), FlowError> {
+        InvalidValue::check_time("with_policy(..)", self.policy.try_time)?;
         self.ready(target).map(|_| ())
     }
 

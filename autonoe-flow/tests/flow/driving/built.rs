@@ -1,8 +1,9 @@
 //! Flows that are defined in code.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use autonoe_core::{Budget, CostUsd};
+use autonoe_core::{Budget, CostUsd, QuotaBackoff};
 use autonoe_flow::{FlowBuilder, FlowDefinition, FlowErrorKind, FlowEvent, FlowLimits, WorkStep};
 use autonoe_testkit::SessionScript;
 
@@ -37,16 +38,26 @@ async fn a_built_flow_runs_and_a_closure_observes_it() {
 }
 
 #[tokio::test]
-async fn a_budget_of_nothing_is_refused_by_the_name_of_its_call() {
-    let bench = Bench::new([]);
-    let limits = FlowLimits {
-        budget: Budget::default().with_cost(CostUsd::ZERO),
-        ..FlowLimits::default()
-    };
+async fn limits_with_which_nothing_could_run_are_refused_by_the_name_of_their_call() {
+    for limits in [
+        FlowLimits {
+            budget: Budget::default().with_cost(CostUsd::ZERO),
+            ..FlowLimits::default()
+        },
+        FlowLimits {
+            quota_backoff: QuotaBackoff {
+                first: Duration::ZERO,
+                ..QuotaBackoff::default()
+            },
+            ..FlowLimits::default()
+        },
+    ] {
+        let bench = Bench::new([]);
 
-    let built = build(two_steps(), bench.options().limits(limits));
+        let built = build(two_steps(), bench.options().limits(limits));
 
-    let error = built.expect_err("it is refused");
-    assert_eq!(error.kind(), FlowErrorKind::ConfigurationValidation);
-    assert!(error.to_string().contains(".limits(..)"), "{error}");
+        let error = built.expect_err("it is refused");
+        assert_eq!(error.kind(), FlowErrorKind::ConfigurationValidation);
+        assert!(error.to_string().starts_with(".limits(..): "), "{error}");
+    }
 }

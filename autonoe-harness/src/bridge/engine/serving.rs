@@ -29,8 +29,6 @@ const ROOM: usize = 64;
 /// The other side speaks something else, or the pipes break.
 ///
 /// ```
-/// use std::sync::Arc;
-///
 /// use autonoe_core::{Engine, LocalEngine, Placement, RunId, RunSpec};
 /// use autonoe_harness::{ProgramEngine, serve_engine};
 /// # use autonoe_core::{JobRunner, RunDesk, RunOutcome};
@@ -46,7 +44,7 @@ const ROOM: usize = 64;
 /// # tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(async {
 /// let (here, there) = tokio::io::duplex(1024);
 /// tokio::spawn(async move {
-///     let engine = LocalEngine::new(Arc::new(Echo));
+///     let engine = LocalEngine::new(Echo);
 ///     let (input, output) = tokio::io::split(there);
 ///     serve_engine(&engine, input, output).await
 /// });

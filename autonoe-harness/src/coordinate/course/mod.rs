@@ -28,15 +28,13 @@ use crate::{Accounts, Allowance, Fleet, HarnessId, Order};
 /// [`next`](Self::next) step, does it, tells what it came to, and asks again.
 ///
 /// ```
-/// use std::sync::Arc;
-///
 /// use autonoe_core::RunOutcome;
 /// use autonoe_harness::{FleetCourse, FleetStep, HarnessId, MemberSpec, Race, StrategyRun};
 /// use jiff::Timestamp;
 /// use serde_json::json;
 ///
 /// let member = |name: &str| MemberSpec::new(HarnessId::new(name), "say", json!("done"));
-/// let race = StrategyRun::new(Arc::new(Race {})).members([member("claude")]);
+/// let race = StrategyRun::new(Race {}).members([member("claude")]);
 /// let now = Timestamp::UNIX_EPOCH;
 /// let mut course = FleetCourse::new("login-page", race, now)?;
 ///

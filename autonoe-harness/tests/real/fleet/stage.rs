@@ -151,7 +151,7 @@ impl Stage {
         let success = success.into();
         let members = self.models.iter();
         let members = members.map(|(cli, _)| member(*cli, success.clone(), iterations));
-        let order = FleetOrder::new(FLEET, Arc::new(strategy), members).time(10 * PATIENCE);
+        let order = FleetOrder::new(FLEET, strategy, members).time(10 * PATIENCE);
         let home = home(&self.place);
         let trees = home.worktrees(FLEET, self.place.commands()).await;
         let events = self.events.clone();

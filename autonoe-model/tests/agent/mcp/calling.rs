@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use autonoe_core::{
-    Events, Gate, Grants, Places, RunEvent, RunEventKind, RunObserver, SeededIds, SessionOutcome,
-    StreamEvent, ToolEffect, ToolStatus,
+    Events, Gate, Grants, ProjectPaths, RunEvent, RunEventKind, RunObserver, SeededIds,
+    SessionOutcome, StreamEvent, ToolEffect, ToolStatus,
 };
 use autonoe_model::Message;
 use autonoe_testkit::VirtualClock;
@@ -229,7 +229,7 @@ async fn a_grant_of_the_tools_of_a_session_leads_to_no_other_tool() {
     let mut spec = place.spec(&[]);
     let rule = "mcp__autonoe__*".parse().expect("a rule");
     let grants = Grants::none().with_rule(rule);
-    spec.gate = Gate::new(Places::new(place.path("")), grants);
+    spec.gate = Gate::new(ProjectPaths::new(place.path("")), grants);
 
     let (turn, _) = session(
         spec,

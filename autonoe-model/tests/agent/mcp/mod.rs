@@ -12,8 +12,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use autonoe_core::{
-    AgentClient, AgentClientFactory, Gate, Grants, McpServer, Places, RunId, Sandbox, SessionKey,
-    SessionSpec, Toolbox,
+    AgentClient, AgentClientFactory, Gate, Grants, McpServer, ProjectPaths, RunId, Sandbox,
+    SessionKey, SessionSpec, Toolbox,
 };
 use autonoe_model::ModelAgentOptions;
 use serde_json::{Value, json};
@@ -64,7 +64,10 @@ impl Place {
             number: 1,
         };
         let rule = "mcp__web__*".parse().expect("a rule");
-        let gate = Gate::new(Places::new(&self.folder), Grants::none().with_rule(rule));
+        let gate = Gate::new(
+            ProjectPaths::new(&self.folder),
+            Grants::none().with_rule(rule),
+        );
         let mut spec = SessionSpec::new(key, &self.folder, gate, Toolbox::new([]));
         spec.sandbox = Sandbox::Off;
         for (name, how) in servers {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use autonoe_core::{
-    AgentError, HookDecision, Places, PreToolUseHook, RunEvent, RunObserver, SessionKey,
+    AgentError, HookDecision, PreToolUseHook, ProjectPaths, RunEvent, RunObserver, SessionKey,
     SpanContext, StreamEvent, ToolCall,
 };
 use serde_json::Value;
@@ -115,7 +115,7 @@ impl PreToolUseHook for RecordingHook {
         "conformance"
     }
 
-    async fn check(&self, call: &ToolCall, _: &Places) -> HookDecision {
+    async fn check(&self, call: &ToolCall, _: &ProjectPaths) -> HookDecision {
         self.record.note(Happening::Asked(call.clone()));
         if let Some(token) = &self.answers_after {
             token.cancelled().await;

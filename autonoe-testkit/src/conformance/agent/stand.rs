@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use autonoe_core::{
     AgentClient, AgentClientFactory, AgentError, Capabilities, Events, Gate, Grants, HookDecision,
-    InstructionName, MessageStream, Mode, OuterSandbox, Places, Prompt, RunId, RunObserver,
+    InstructionName, MessageStream, Mode, OuterSandbox, ProjectPaths, Prompt, RunId, RunObserver,
     Sandbox, SeededIds, SessionKey, SessionSpec, StreamEvent, SystemClock, Toolbox,
 };
 use futures::StreamExt;
@@ -117,7 +117,8 @@ impl Stand {
             answer,
             answers_after,
         };
-        let gate = Gate::new(Places::new(&self.project), Grants::none()).with_hook(Arc::new(hook));
+        let gate =
+            Gate::new(ProjectPaths::new(&self.project), Grants::none()).with_hook(Arc::new(hook));
         let tools = Toolbox::new([Arc::new(ProbeTool::new(record.clone())) as Arc<_>]);
         let mut spec = SessionSpec::new(key.clone(), &self.project, gate, tools);
         // Not the mode that a call has by default, so that a lost one shows.

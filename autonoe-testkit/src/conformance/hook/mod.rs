@@ -5,7 +5,7 @@ mod calls;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use autonoe_core::{Gate, HookDecision, Places, PreToolUseHook};
+use autonoe_core::{Gate, HookDecision, PreToolUseHook, ProjectPaths};
 use futures::FutureExt;
 use tokio::task::JoinSet;
 
@@ -153,9 +153,9 @@ async fn ask(hook: &dyn PreToolUseHook, Asked { call, .. }: &Asked) -> Answer {
         Ok(false) => return Answer::NotMine,
         Err(panic) => return Answer::Panicked(panic_text(panic)),
     }
-    let places = Places::new("/srv/project");
+    let project_paths = ProjectPaths::new("/srv/project");
     // A panic may come before the first wait, where the future is made.
-    let check = AssertUnwindSafe(async { hook.check(call, &places).await }).catch_unwind();
+    let check = AssertUnwindSafe(async { hook.check(call, &project_paths).await }).catch_unwind();
     match tokio::time::timeout(Gate::DEFAULT_TIME_LIMIT, check).await {
         Ok(Ok(decision)) => Answer::Decided(decision),
         Ok(Err(panic)) => Answer::Panicked(panic_text(panic)),

@@ -15,7 +15,7 @@ use std::time::Instant;
 use async_trait::async_trait;
 use autonoe_claude::{ClaudeAgents, ClaudeOptions};
 use autonoe_core::{
-    AgentClientFactory, Gate, Grants, HookDecision, Places, RateLimitStatus, RunId, Sandbox,
+    AgentClientFactory, Gate, Grants, HookDecision, ProjectPaths, RateLimitStatus, RunId, Sandbox,
     SessionKey, SessionSpec, StreamEvent, ToolContext, ToolDescription, ToolError, ToolOutput,
     Toolbox, TypedTool, hook_fn,
 };
@@ -112,7 +112,7 @@ fn session(counters: &Arc<Counters>) -> Result<SessionSpec, Box<dyn Error>> {
     });
     let tools = Toolbox::new([Echo(counters.clone()).into_tool()]);
     let grants = tools.granted_in(Grants::none());
-    let gate = Gate::new(Places::new(&here), grants).with_hook(hook);
+    let gate = Gate::new(ProjectPaths::new(&here), grants).with_hook(hook);
     let key = SessionKey {
         run: RunId::new("bench"),
         number: 1,

@@ -1,7 +1,6 @@
 //! What a fleet is to do, as the command line and a roadmap say it.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use autonoe_core::{Project, read_text_file};
@@ -138,11 +137,11 @@ fn contest(
                 // Who is the best of all is known when all are there.
                 wait_for_all: criterion != autonoe_harness::VotingCriterion::First,
             };
-            FleetOrder::of_contenders(name, roadmap, Arc::new(voting), contenders)
+            FleetOrder::of_contenders(name, roadmap, voting, contenders)
         }
         _ => {
             too_few(2, "a race")?;
-            FleetOrder::of_contenders(name, roadmap, Arc::new(Race {}), contenders)
+            FleetOrder::of_contenders(name, roadmap, Race {}, contenders)
         }
     })
 }

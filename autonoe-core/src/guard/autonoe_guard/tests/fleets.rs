@@ -29,7 +29,7 @@ fn the_state_of_fleets_is_not_written() {
         ".harness /x",
         "HARNES~1/x",
     ] {
-        let reason = reason(&AutonoeGuard::new(places()), &write(&["a", path]));
+        let reason = reason(&AutonoeGuard::new(project_paths()), &write(&["a", path]));
         let reason = reason.unwrap_or_else(|| panic!("{path:?} is not blocked"));
         assert!(reason.contains(".harness/"), "{reason}");
     }
@@ -68,7 +68,7 @@ fn unknown_tools_are_not_used_on_the_state_of_fleets() {
 
 #[test]
 fn a_member_writes_to_its_worktree_and_nowhere_else_in_the_folder() {
-    let guard = AutonoeGuard::new(Places::new(WORKTREE));
+    let guard = AutonoeGuard::new(ProjectPaths::new(WORKTREE));
     let judged = |path: &str| {
         let path = path.replace("HERE", WORKTREE);
         let written = reason(&guard, &write(&[&path]).in_dir(WORKTREE));

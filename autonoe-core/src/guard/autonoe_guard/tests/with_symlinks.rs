@@ -6,7 +6,7 @@ fn world() -> (tempfile::TempDir, AutonoeGuard, PathBuf) {
     let dir = tempfile::tempdir().expect("a directory can be made");
     let project = dir.path().join("project");
     std::fs::create_dir_all(project.join("src")).expect("it can be made");
-    let guard = AutonoeGuard::new(Places::new(&project));
+    let guard = AutonoeGuard::new(ProjectPaths::new(&project));
     (dir, guard, project)
 }
 
@@ -63,7 +63,7 @@ fn a_project_that_is_a_symlink_has_its_note_under_both_names() {
     let (dir, _guard, project) = world();
     symlink("project", dir.path().join("alias")).expect("it can be made");
     let alias = dir.path().join("alias");
-    let guard = AutonoeGuard::new(Places::new(&alias));
+    let guard = AutonoeGuard::new(ProjectPaths::new(&alias));
 
     for dir in [alias, project.canonicalize().expect("it exists")] {
         let call = write(&[".autonoe-note.md"]).in_dir(dir).in_mode(Mode::Sync);

@@ -4,21 +4,21 @@ use std::os::unix::fs::symlink;
 use super::*;
 
 /// A project, a home and a directory of somebody else, without temporary places.
-fn world() -> (tempfile::TempDir, Places) {
+fn world() -> (tempfile::TempDir, ProjectPaths) {
     let dir = tempfile::tempdir().expect("a directory can be made");
     for name in ["project/src", "home/.ssh", "home/code", "else"] {
         create_dir_all(dir.path().join(name)).expect("it can be made");
     }
     write_file(dir.path().join("home/.ssh/id"), "key").expect("it can be written");
-    let places = Places::new(dir.path().join("project"))
+    let project_paths = ProjectPaths::new(dir.path().join("project"))
         .with_home(dir.path().join("home"))
         .with_temporary([]);
-    (dir, places)
+    (dir, project_paths)
 }
 
 #[test]
 fn a_symlink_does_not_lead_a_write_out() {
-    let (dir, places) = world();
+    let (dir, project_paths) = world();
     let link = |to: &str, name: &str| {
         symlink(to, dir.path().join("project").join(name)).expect("it can be made");
     };
@@ -41,13 +41,13 @@ fn a_symlink_does_not_lead_a_write_out() {
         ("loop/a", false),
         ("out/../a", false),
     ] {
-        assert_eq!(passes(write(&[path]), &places), pass, "{path}");
+        assert_eq!(passes(write(&[path]), &project_paths), pass, "{path}");
     }
 }
 
 #[test]
 fn a_symlink_does_not_lead_a_shell_command_out() {
-    let (dir, places) = world();
+    let (dir, project_paths) = world();
     for (to, name) in [("../else", "out"), ("src", "in"), (".autonoe", "state")] {
         symlink(to, dir.path().join("project").join(name)).expect("it can be made");
     }
@@ -55,7 +55,7 @@ fn a_symlink_does_not_lead_a_shell_command_out() {
     for (directory, pass) in [("in", true), ("out", false), ("state", false), ("", true)] {
         let call = ToolCall::new("Bash", json!({"command": "ls"})).in_dir(directory);
 
-        let verdict = FileScope::new(places.clone()).judge(&call);
+        let verdict = FileScope::new(project_paths.clone()).judge(&call);
 
         assert_eq!(verdict.is_ok(), pass, "{directory}: {verdict:?}");
     }
@@ -63,27 +63,30 @@ fn a_symlink_does_not_lead_a_shell_command_out() {
 
 #[test]
 fn a_project_that_is_a_symlink_works_under_both_names() {
-    let (dir, mut places) = world();
+    let (dir, mut project_paths) = world();
     symlink("project", dir.path().join("alias")).expect("it can be made");
-    let real = places.project.canonicalize().expect("it exists");
-    places.project = dir.path().join("alias");
+    let real = project_paths.project.canonicalize().expect("it exists");
+    project_paths.project = dir.path().join("alias");
 
-    assert!(passes(write(&["a"]), &places));
-    assert!(passes(write(&[&real.join("a").to_string_lossy()]), &places));
-    assert!(!passes(write(&["."]), &places));
-    assert!(!passes(write(&[&real.to_string_lossy()]), &places));
-    assert!(!passes(write(&["../a"]), &places));
+    assert!(passes(write(&["a"]), &project_paths));
+    assert!(passes(
+        write(&[&real.join("a").to_string_lossy()]),
+        &project_paths
+    ));
+    assert!(!passes(write(&["."]), &project_paths));
+    assert!(!passes(write(&[&real.to_string_lossy()]), &project_paths));
+    assert!(!passes(write(&["../a"]), &project_paths));
 }
 
 #[test]
 fn a_path_through_the_link_to_the_project_is_inside_while_the_link_leads_there() {
-    let (dir, mut places) = world();
+    let (dir, mut project_paths) = world();
     let link = dir.path().join("link");
-    places.project_link = Some(link.clone());
+    project_paths.project_link = Some(link.clone());
     symlink("project", &link).expect("it can be made");
-    symlink("../else", places.project.join("out")).expect("it can be made");
+    symlink("../else", project_paths.project.join("out")).expect("it can be made");
 
-    let passes = |path: &str| passes(write(&[&link.join(path).to_string_lossy()]), &places);
+    let passes = |path: &str| passes(write(&[&link.join(path).to_string_lossy()]), &project_paths);
     for (path, pass) in [
         ("a", true),
         ("src/new/a.rs", true),
@@ -105,39 +108,39 @@ fn a_path_through_the_link_to_the_project_is_inside_while_the_link_leads_there()
 
 #[test]
 fn a_symlink_does_not_lead_a_read_to_credentials() {
-    let (dir, places) = world();
+    let (dir, project_paths) = world();
     symlink("../home/.ssh", dir.path().join("project/keys")).expect("it can be made");
     symlink("../home", dir.path().join("project/home")).expect("it can be made");
 
-    assert!(!passes(read(&["keys/id"]), &places));
-    assert!(!passes(read(&["home"]), &places));
-    assert!(!passes(read(&["home/.ssh/id"]), &places));
-    assert!(passes(read(&["home/code/a"]), &places));
+    assert!(!passes(read(&["keys/id"]), &project_paths));
+    assert!(!passes(read(&["home"]), &project_paths));
+    assert!(!passes(read(&["home/.ssh/id"]), &project_paths));
+    assert!(passes(read(&["home/code/a"]), &project_paths));
 }
 
 #[test]
 fn credentials_behind_a_symlink_are_known_where_they_really_are() {
-    let (dir, places) = world();
+    let (dir, project_paths) = world();
     symlink("../else", dir.path().join("home/.aws")).expect("it can be made");
 
-    assert!(!passes(read(&["../else/credentials"]), &places));
+    assert!(!passes(read(&["../else/credentials"]), &project_paths));
 }
 
 #[test]
 fn a_project_that_lives_beside_or_above_credentials_still_works() {
-    let (dir, mut places) = world();
-    places.project = dir.path().join("home/code");
-    assert!(passes(read(&["."]), &places));
-    assert!(passes(write(&["a"]), &places));
+    let (dir, mut project_paths) = world();
+    project_paths.project = dir.path().join("home/code");
+    assert!(passes(read(&["."]), &project_paths));
+    assert!(passes(write(&["a"]), &project_paths));
 
-    places.project = dir.path().join("home");
-    assert!(passes(read(&["code"]), &places));
-    assert!(passes(write(&["a"]), &places));
-    assert!(!passes(read(&["."]), &places));
-    assert!(!passes(write(&[".ssh/authorized_keys"]), &places));
+    project_paths.project = dir.path().join("home");
+    assert!(passes(read(&["code"]), &project_paths));
+    assert!(passes(write(&["a"]), &project_paths));
+    assert!(!passes(read(&["."]), &project_paths));
+    assert!(!passes(write(&[".ssh/authorized_keys"]), &project_paths));
 
     std::fs::remove_dir_all(dir.path().join("home/.ssh")).expect("it can be removed");
-    assert!(passes(read(&["."]), &places));
+    assert!(passes(read(&["."]), &project_paths));
     create_dir_all(dir.path().join("home/.kube")).expect("it can be made");
-    assert!(!passes(read(&["."]), &places));
+    assert!(!passes(read(&["."]), &project_paths));
 }

@@ -4,8 +4,8 @@ use serde_json::json;
 
 use super::*;
 
-fn places() -> Places {
-    Places::new("/srv/project")
+fn project_paths() -> ProjectPaths {
+    ProjectPaths::new("/srv/project")
 }
 
 fn write(paths: &[&str]) -> ToolCall {
@@ -22,7 +22,10 @@ fn named(name: &str, field: &str, value: &str) -> ToolCall {
 
 #[test]
 fn nothing_is_granted_by_nothing() {
-    assert_eq!(Grants::none().granting(&write(&["a"]), &places()), None);
+    assert_eq!(
+        Grants::none().granting(&write(&["a"]), &project_paths()),
+        None
+    );
 }
 
 #[test]
@@ -38,7 +41,7 @@ fn the_paths_of_one_call_may_be_granted_by_several_rules() {
         (&[], None),
     ] {
         assert_eq!(
-            grants.granting(&write(paths), &places()).as_deref(),
+            grants.granting(&write(paths), &project_paths()).as_deref(),
             by,
             "{paths:?}"
         );
@@ -73,7 +76,7 @@ fn the_baseline_opens_what_the_specification_says() {
         (named("mcp__playwright__click", "x", "y"), false, false),
     ] {
         for (mode, granted) in [(Mode::Run, in_run), (Mode::Sync, in_sync)] {
-            let by = Grants::baseline(mode).granting(&call, &places());
+            let by = Grants::baseline(mode).granting(&call, &project_paths());
 
             assert_eq!(by.is_some(), granted, "{mode} {call:?} by {by:?}");
         }
@@ -85,7 +88,7 @@ fn a_malformed_call_is_never_granted() {
     let grants = Grants::baseline(Mode::Run);
 
     assert_eq!(
-        grants.granting(&ToolCall::new("Read", json!({})), &places()),
+        grants.granting(&ToolCall::new("Read", json!({})), &project_paths()),
         None
     );
 }
@@ -99,13 +102,13 @@ fn a_tool_is_granted_by_name_or_by_server() {
 
     assert_eq!(
         grants
-            .granting(&named("Task", "x", "y"), &places())
+            .granting(&named("Task", "x", "y"), &project_paths())
             .as_deref(),
         Some("Task")
     );
     assert_eq!(
         grants
-            .granting(&named("mcp__web__get", "x", "y"), &places())
+            .granting(&named("mcp__web__get", "x", "y"), &project_paths())
             .as_deref(),
         Some("mcp__web__*"),
     );
@@ -158,7 +161,10 @@ fn the_remedy_is_a_setting_that_grants_the_call() {
         assert_eq!(Grants::remedy(&call), expected, "{call:?}");
         if let Some(rule) = rule {
             let granted = Grants::none().with_rule(rule.parse().expect("a rule"));
-            assert!(granted.granting(&call, &places()).is_some(), "{call:?}");
+            assert!(
+                granted.granting(&call, &project_paths()).is_some(),
+                "{call:?}"
+            );
         }
     }
 }

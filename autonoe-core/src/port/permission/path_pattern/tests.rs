@@ -2,13 +2,13 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn places() -> Places {
-    Places::new("/srv/project").with_home("/home/user")
+fn project_paths() -> ProjectPaths {
+    ProjectPaths::new("/srv/project").with_home("/home/user")
 }
 
 fn covers(pattern: &str, path: &str) -> bool {
     let pattern = PathPattern::parse(pattern).expect("the pattern is valid");
-    pattern.covers(&normalise(Path::new(path)), &places())
+    pattern.covers(&normalise(Path::new(path)), &project_paths())
 }
 
 #[test]
@@ -63,12 +63,12 @@ fn a_path_touches_what_it_is_below_and_reaches_what_is_below_it() {
         let path = Path::new(path);
 
         assert_eq!(
-            pattern.touches(path, &places()),
+            pattern.touches(path, &project_paths()),
             touches,
             "{pattern:?} {path:?}"
         );
         assert_eq!(
-            pattern.reaches(path, &places()),
+            pattern.reaches(path, &project_paths()),
             reaches,
             "{pattern:?} {path:?}"
         );
@@ -79,7 +79,10 @@ fn a_path_touches_what_it_is_below_and_reaches_what_is_below_it() {
 fn without_a_home_the_tilde_covers_nothing() {
     let pattern = PathPattern::parse("~/**").expect("the pattern is valid");
 
-    assert!(!pattern.covers(Path::new("/home/user/a"), &Places::new("/srv/project")));
+    assert!(!pattern.covers(
+        Path::new("/home/user/a"),
+        &ProjectPaths::new("/srv/project")
+    ));
 }
 
 #[test]

@@ -3,8 +3,8 @@ use serde_json::json;
 
 use super::*;
 
-fn places() -> Places {
-    Places::new("/srv/project").with_home("/home/user")
+fn project_paths() -> ProjectPaths {
+    ProjectPaths::new("/srv/project").with_home("/home/user")
 }
 
 fn rule(text: &str) -> PermissionRule {
@@ -88,7 +88,7 @@ fn a_rule_looks_at_what_a_call_does_and_not_at_its_name() {
         ("mcp__web__evil__post", mcp("web", "evil__post"), true),
     ] {
         assert_eq!(
-            rule(text).covers(&call, &places()),
+            rule(text).covers(&call, &project_paths()),
             covered,
             "{text} {call:?}"
         );
@@ -105,7 +105,7 @@ fn a_whole_server_is_blocked_wherever_its_name_may_end() {
         ("mcp__web", mcp("website", "post"), false),
     ] {
         assert_eq!(
-            rule(text).touches(&call, &places()),
+            rule(text).touches(&call, &project_paths()),
             touched,
             "{text} {call:?}"
         );
@@ -130,7 +130,7 @@ fn a_path_counts_from_the_directory_of_the_call() {
         let call = write("Write", &[path]).in_dir(dir);
 
         assert_eq!(
-            rule("Write(./**)").covers(&call, &places()),
+            rule("Write(./**)").covers(&call, &project_paths()),
             covered,
             "{path} in {dir}"
         );
@@ -140,9 +140,12 @@ fn a_path_counts_from_the_directory_of_the_call() {
 #[test]
 fn a_call_without_paths_is_covered_by_no_path_rule() {
     for text in ["Read(/**)", "Write(/**)", "Read(./**)"] {
-        assert!(!rule(text).covers(&read("Read", &[]), &places()), "{text}");
         assert!(
-            !rule(text).covers(&write("Write", &[]), &places()),
+            !rule(text).covers(&read("Read", &[]), &project_paths()),
+            "{text}"
+        );
+        assert!(
+            !rule(text).covers(&write("Write", &[]), &project_paths()),
             "{text}"
         );
     }
@@ -150,8 +153,8 @@ fn a_call_without_paths_is_covered_by_no_path_rule() {
 
 #[test]
 fn every_path_of_a_call_must_be_covered() {
-    assert!(rule("Write(src/**)").covers(&write("x", &["src/a", "src/b"]), &places()));
-    assert!(!rule("Write(src/**)").covers(&write("x", &["src/a", "b"]), &places()));
+    assert!(rule("Write(src/**)").covers(&write("x", &["src/a", "src/b"]), &project_paths()));
+    assert!(!rule("Write(src/**)").covers(&write("x", &["src/a", "b"]), &project_paths()));
 }
 
 #[test]
@@ -171,7 +174,7 @@ fn a_malformed_call_is_covered_by_nothing() {
             },
         );
 
-        assert!(!rule(text).covers(&call, &places()), "{text}");
+        assert!(!rule(text).covers(&call, &project_paths()), "{text}");
     }
 }
 
@@ -249,7 +252,7 @@ proptest! {
     fn no_path_that_leads_out_of_the_project_is_covered(
         path in "(/|\\.\\./|\\./|srv/|project/|[a-z.\\\\]{1,3}/){0,10}[a-z]{0,3}",
     ) {
-        let covered = rule("Write(./**)").covers(&write("Write", &[&path]), &places());
+        let covered = rule("Write(./**)").covers(&write("Write", &[&path]), &project_paths());
 
         let lands = normalise(&Path::new("/srv/project").join(&path));
         prop_assert!(!covered || lands.starts_with("/srv/project"), "{path}");

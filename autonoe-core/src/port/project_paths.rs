@@ -1,4 +1,4 @@
-//! The directories that rules speak of.
+//! The paths of a project that hooks and rules refer to.
 
 use std::path::{Path, PathBuf};
 
@@ -6,13 +6,13 @@ use autonoe_security::PolicyScope;
 
 use crate::domain::Mode;
 
-/// The directories that guards and permission rules speak of.
+/// The paths of a project: what guards, hooks and permission rules refer to.
 ///
-/// The library never asks the environment for them: who starts a run says
-/// where its project and the user's home are.
+/// The library never reads them from the environment: the caller that starts a run says where its
+/// project and the user's home are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Places {
+pub struct ProjectPaths {
     /// The project: what `./` in a rule stands for. Absolute.
     pub project: PathBuf,
     /// A symlink to the project. Absolute and without `..`.
@@ -25,7 +25,7 @@ pub struct Places {
     pub temporary: Vec<PathBuf>,
 }
 
-impl Places {
+impl ProjectPaths {
     /// Folders of a project that only Autonoe writes to: the state of runs and of fleets.
     pub const STATE_FOLDERS: [&str; 2] = [".autonoe", ".harness"];
 

@@ -1,0 +1,109 @@
+//! Plugins of a user who depends on this crate alone: everything is named through it.
+
+use std::sync::Arc;
+
+use autonoe_harness::autonoe_core::schemars::JsonSchema;
+use autonoe_harness::autonoe_core::serde::{Deserialize, Serialize};
+use autonoe_harness::autonoe_core::serde_json::{from_value, json};
+use autonoe_harness::autonoe_core::{
+    AgentClient, AgentClientFactory, AgentError, AgentErrorKind, Capabilities, JobRunner,
+    LocalEngine, RunControl, RunDesk, RunOutcome, RunSpec, SessionSpec, async_trait, typetag,
+};
+use autonoe_harness::autonoe_process::Commands;
+use autonoe_harness::{
+    AgentExecutor, Coordinator, Criterion, Decision, Execution, Executors, Fleet, FleetEvent,
+    HarnessId, MemberSpec, Order, Strategy, StrategyRun, SuccessCriteria, Task, Verification,
+    Verifying,
+};
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(crate = "autonoe_harness::autonoe_core::serde", deny_unknown_fields)]
+#[schemars(crate = "autonoe_harness::autonoe_core::schemars")]
+struct NothingDenied {}
+
+#[typetag::serde(name = "test-nothing-denied")]
+#[async_trait]
+impl Criterion for NothingDenied {
+    fn describe(&self) -> String {
+        "no tool call is refused".to_owned()
+    }
+
+    async fn verify(&self, look: &Verifying<'_>) -> Verification {
+        match look.result.denied.is_empty() {
+            true => Verification::passed("nothing was refused"),
+            false => Verification::failed("something was refused"),
+        }
+    }
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(crate = "autonoe_harness::autonoe_core::serde")]
+struct GiveUp {}
+
+#[typetag::serde(name = "test-give-up")]
+impl Strategy for GiveUp {
+    fn decide(&self, _: &Fleet) -> Vec<Order> {
+        vec![Order::Finish(Decision::failed())]
+    }
+}
+
+struct Absent;
+
+#[async_trait]
+impl AgentClientFactory for Absent {
+    async fn probe(&self) -> Result<Capabilities, AgentError> {
+        Err(AgentError::new(
+            AgentErrorKind::NotAvailable,
+            "it is absent",
+        ))
+    }
+
+    fn create(&self, _: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
+        Err(AgentError::new(
+            AgentErrorKind::NotAvailable,
+            "it is absent",
+        ))
+    }
+}
+
+struct Echo;
+
+#[async_trait]
+impl JobRunner for Echo {
+    async fn run(&self, run: &RunSpec, _: &RunDesk) -> RunOutcome {
+        RunOutcome::succeeded(run.input.clone())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_type_of_a_plugin_is_named_through_harness() {
+    let criteria = json!({"type": "test-nothing-denied"});
+    let criteria: SuccessCriteria = from_value(criteria).expect("it is known");
+    let task = Task::new("T-1", "Tidy up.")
+        .expect("an id")
+        .success(criteria);
+    let commands = Commands::unconfined("/");
+    let executor = AgentExecutor::new("absent", Absent, std::env::temp_dir()).commands(commands);
+    let result = Executors::default()
+        .with(executor)
+        .run(&task, &Execution::default())
+        .await;
+    assert!(!result.expect("the task is right").is_success());
+
+    let member = MemberSpec::new(HarnessId::new("a"), "echo", json!("done"));
+    let report = Coordinator::new("fleet", LocalEngine::new(Echo), GiveUp {})
+        .members([member])
+        .observer(|_: &FleetEvent| {})
+        .run(&RunControl::new())
+        .await;
+    assert!(!report.expect("it begins").result.success);
+}
+
+#[test]
+fn a_strategy_is_given_as_a_value_or_shared() {
+    let by_value = StrategyRun::new(GiveUp {});
+    let shared: Arc<dyn Strategy> = Arc::new(GiveUp {});
+    let shared = StrategyRun::new(shared);
+
+    assert_eq!(json!(by_value), json!(shared));
+}

@@ -1,0 +1,74 @@
+//! Plugins of a user who depends on this crate alone: everything is named through it.
+
+use std::sync::Arc;
+
+use autonoe_model::autonoe_core::futures::{StreamExt, executor, stream};
+use autonoe_model::autonoe_core::schemars::JsonSchema;
+use autonoe_model::autonoe_core::serde::{Deserialize, Serialize};
+use autonoe_model::autonoe_core::serde_json::json;
+use autonoe_model::autonoe_core::{AgentClientFactory, typetag};
+use autonoe_model::autonoe_process::Network;
+use autonoe_model::{
+    AssistantMessage, BuiltInTools, ModelAgentOptions, ModelAgents, ModelBackend, ModelClient,
+    ModelError, ModelEvent, ModelIdentity, ModelReply, ModelRequest, ModelStream, Provider,
+    ProviderContext, ProviderSpec,
+};
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(crate = "autonoe_model::autonoe_core::serde", deny_unknown_fields)]
+#[schemars(crate = "autonoe_model::autonoe_core::schemars")]
+struct Yes {}
+
+#[typetag::serde(name = "test-yes")]
+impl ProviderSpec for Yes {
+    fn build(&self, _: &ProviderContext) -> Result<Arc<dyn Provider>, ModelError> {
+        Ok(Arc::new(SaysYes(ModelIdentity::new("yes", "yes"))))
+    }
+}
+
+#[derive(Clone)]
+struct SaysYes(ModelIdentity);
+
+impl Provider for SaysYes {
+    fn name(&self) -> &str {
+        "yes"
+    }
+
+    fn model(&self, _: &str) -> Result<Arc<dyn ModelClient>, ModelError> {
+        Ok(Arc::new(self.clone()))
+    }
+}
+
+impl ModelClient for SaysYes {
+    fn identity(&self) -> &ModelIdentity {
+        &self.0
+    }
+
+    fn stream(&self, _: &ModelRequest) -> ModelStream {
+        let reply = ModelReply::new(AssistantMessage::text("Yes."));
+        stream::iter([Ok(ModelEvent::Done(Box::new(reply)))]).boxed()
+    }
+}
+
+#[test]
+fn every_type_of_a_plugin_is_named_through_model() {
+    let by_value = ModelBackend::new(Yes {}, "yes");
+    let boxed = autonoe_model::provider_spec(&json!({"type": "test-yes"}));
+    let boxed = ModelBackend::new(boxed.expect("it is known"), "yes");
+    let shared = ModelBackend::new(by_value.provider.clone(), "yes");
+    for backend in [&by_value, &boxed, &shared] {
+        assert_eq!(backend.provider_name(), "test-yes");
+    }
+
+    let provider = by_value.provider.build(&ProviderContext::new("yes"));
+    let provider = provider.expect("it builds");
+    let model = provider.model("any").expect("there is one");
+    let reply = executor::block_on(model.invoke(&ModelRequest::prompt("Is it so?")));
+    assert_eq!(reply.expect("it answers").message.to_text(), "Yes.");
+
+    let _offline = BuiltInTools::new().network(Network::Off);
+    let agents: Arc<dyn AgentClientFactory> =
+        Arc::new(ModelAgents::new(ModelAgentOptions::new(provider, " ")));
+    let error = executor::block_on(agents.probe()).expect_err("the model is blank");
+    assert!(error.to_string().starts_with(".model: "), "{error}");
+}
