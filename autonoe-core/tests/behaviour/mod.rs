@@ -28,4 +28,5 @@ mod telling;
 mod toolbox;
 mod tools;
 mod tracing_spans;
+mod unclaimed_fields;
 mod virtual_time;

@@ -21,7 +21,11 @@ async fn hooks_from_json_guard_a_run() {
         SessionScript::new("tries to push")
             .uses_tool("mcp__autonoe__create", create(&["A"]))
             .uses_tool("Bash", json!({"command": "git status"}))
-            .is_denied("Bash", json!({"command": "git push origin"}))
+            .is_denied_by(
+                "bash-security",
+                "Bash",
+                json!({"command": "git push origin"}),
+            )
             .ends(),
         passes("A"),
     ]);

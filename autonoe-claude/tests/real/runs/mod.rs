@@ -49,7 +49,7 @@ fn bash(command: &str) -> Turn {
 
 /// Makes a run in the project of a setting.
 fn run_in(setting: &Setting) -> WatchedRun {
-    WatchedRun::in_project(&setting.project(), Arc::new(setting.agents()))
+    WatchedRun::in_project(&setting.project(), setting.agents())
 }
 
 /// Returns the texts of the tool results that the model received, in order.

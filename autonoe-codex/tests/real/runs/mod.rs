@@ -36,7 +36,7 @@ pub(crate) fn passing() -> [Turn; 2] {
 
 /// Makes a run in the project of a setting, in the sandbox if that has one.
 pub(crate) fn run_in(setting: &Setting) -> WatchedRun {
-    let run = WatchedRun::in_project(&setting.project(), Arc::new(setting.agents()));
+    let run = WatchedRun::in_project(&setting.project(), setting.agents());
     match setting.outer_sandbox() {
         Some(sandbox) => run.configure(|runner| runner.outer_sandbox(sandbox)),
         None => run,
