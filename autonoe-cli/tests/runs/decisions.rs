@@ -408,7 +408,7 @@ mod configuration {
         project.write(".autonoe/agent.json", config);
         let forged = json!({"file_path": ".autonoe/status.json", "content": "{}"});
         let script = Script::new().plans(&["DL-001"]).session([
-            is_denied_by("file-scope", "Write", forged),
+            is_denied_by("autonoe-protection", "Write", forged),
             sets("DL-001", "passed"),
             ends(),
         ]);
@@ -512,11 +512,15 @@ mod sync {
             .session([says("nothing new"), ends()])
             .session([
                 is_denied_by(
-                    "file-scope",
+                    "autonoe-protection",
                     "Write",
                     json!({"file_path": "src/main.rs", "content": ""}),
                 ),
-                is_denied_by("file-scope", "Edit", json!({"file_path": "src/main.rs"})),
+                is_denied_by(
+                    "autonoe-protection",
+                    "Edit",
+                    json!({"file_path": "src/main.rs"}),
+                ),
                 uses(
                     "Write",
                     json!({"file_path": ".autonoe-note.md", "content": "seen"}),

@@ -161,16 +161,16 @@ async fn lesson_10_the_autonoe_guard_watches_every_tool_that_can_write() {
     let bench = Bench::new([
         plans(&["A"]),
         SessionScript::new("tries every way")
-            .is_denied_by("file-scope", "Write", file.clone())
-            .is_denied_by("file-scope", "Edit", file.clone())
-            .is_denied_by("file-scope", "MultiEdit", file)
+            .is_denied_by("autonoe-protection", "Write", file.clone())
+            .is_denied_by("autonoe-protection", "Edit", file.clone())
+            .is_denied_by("autonoe-protection", "MultiEdit", file)
             .is_denied_by(
                 "autonoe-protection",
                 "NotebookEdit",
                 json!({"notebook_path": ".autonoe/x.ipynb"}),
             )
             .is_denied_by(
-                "bash-security",
+                "autonoe-protection",
                 "Bash",
                 json!({"command": "cp x .autonoe/status.json"}),
             )

@@ -22,7 +22,7 @@ async fn hooks_from_json_guard_a_run() {
             .uses_tool("mcp__autonoe__create", create(&["A"]))
             .uses_tool("Bash", json!({"command": "git status"}))
             .is_denied_by(
-                "bash-security",
+                "deny Bash(git push *)",
                 "Bash",
                 json!({"command": "git push origin"}),
             )

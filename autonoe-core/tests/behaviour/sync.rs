@@ -96,8 +96,12 @@ async fn in_sync_mode_only_the_note_may_be_written() {
         SessionScript::new("syncs")
             .uses_tool("mcp__autonoe__create", create(&["A"]))
             .uses_tool("Write", write("/srv/project/.autonoe-note.md"))
-            .is_denied_by("file-scope", "Write", write("/srv/project/src/main.rs"))
-            .is_denied_by("file-scope", "Edit", write("/tmp/x"))
+            .is_denied_by(
+                "autonoe-protection",
+                "Write",
+                write("/srv/project/src/main.rs"),
+            )
+            .is_denied_by("autonoe-protection", "Edit", write("/tmp/x"))
             .is_denied_by("autonoe-protection", "Write", write(".autonoe/status.json"))
             .ends(),
         verifies(&["A"]),

@@ -73,7 +73,8 @@ async fn a_session_that_sets_one_does_not_reach_the_backend() {
         let backend = planner(Duration::ZERO, |_| Vec::new());
         let runner = Bench::new([]).runner().agents(backend.clone());
         let sessions = runner.build_sessions().expect("parts fit");
-        let open = sessions.open(FlowStart::new("review"), &RunControl::new());
+        let control = RunControl::new();
+        let open = sessions.open(FlowStart::new("review"), &control);
         let mut open = open.await.expect("it begins");
 
         let performed = open.run(set(SessionOrder::new("Review it."))).await;

@@ -55,7 +55,7 @@ async fn it_reads_the_files_of_the_project() {
             .uses_tool("WebFetch", json!({"url": "https://docs.rs/tokio"}))
             .is_denied_by("grants", "WebFetch", json!({"url": "https://example.com"}))
             .is_denied_by(
-                "bash-security",
+                "deny Bash(git push *)",
                 "Bash",
                 json!({"command": "git push origin"}),
             )

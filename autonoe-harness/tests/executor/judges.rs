@@ -143,7 +143,7 @@ async fn a_judge_can_change_nothing_and_may_be_another_model() {
     let result = worker.execute(&task).await;
     let judge = Stage::new([SessionScript::new("judge")
         .is_denied_by(
-            "file-scope",
+            "read-only",
             "Write",
             json!({"file_path": "a.txt", "content": "x"}),
         )

@@ -1,6 +1,5 @@
 //! Each fault shows in a session as it says.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use autonoe_core::{

@@ -9,8 +9,6 @@ mod sync;
 mod turns;
 mod whole;
 
-use std::sync::Arc;
-
 use autonoe_testkit::model_server::anthropic::Turn;
 use autonoe_testkit::program::{WatchedRun, status_on_disk};
 use serde_json::json;

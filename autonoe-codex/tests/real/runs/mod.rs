@@ -6,8 +6,6 @@ mod quota;
 mod refused;
 mod whole;
 
-use std::sync::Arc;
-
 use autonoe_testkit::model_server::Turn;
 use autonoe_testkit::program::{WatchedRun, status_on_disk};
 use serde_json::json;

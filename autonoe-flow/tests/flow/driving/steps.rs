@@ -49,7 +49,7 @@ async fn a_model_judges_in_a_session_of_its_own_in_which_it_changes_nothing() {
         says("my draft"),
         SessionScript::new("judges")
             .is_denied_by(
-                "file-scope",
+                "read-only",
                 "Write",
                 json!({"file_path": "/srv/project/a", "content": ""}),
             )
