@@ -137,7 +137,10 @@ impl SessionField {
             Self::SystemPrompt => "leave `system_prompt` out, or use another backend",
             Self::Thinking => "leave `thinking` out, or use another backend",
             Self::MaxTurns => "leave `max_turns` out, or use another backend",
-            Self::McpServers => "remove the MCP servers, or use another backend",
+            Self::McpServers => {
+                "leave the MCP servers out (`\"mcpServers\": {}` in agent.json removes the built-in \
+                 browser), or use another backend"
+            }
             Self::ProjectMemory => "leave `project_memory` on, or use another backend",
             Self::Resume => "start a new conversation, or use another backend",
         }

@@ -108,7 +108,7 @@ async fn a_ledger_that_cannot_be_read_ends_the_run_before_its_first_session() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_plan_that_cannot_be_saved_is_not_in_the_ledger_and_the_agent_is_told() {
+async fn a_plan_that_cannot_be_saved_is_not_in_the_ledger() {
     // The first save takes the ledger over; the second is the one of the agent's plan.
     let repository = Arc::new(faulty(RepositoryCall::Save, 2));
 

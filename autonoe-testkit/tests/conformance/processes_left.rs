@@ -192,7 +192,7 @@ async fn a_grandchild_that_is_left_alive_is_found() {
     for leaves in [Leaves::WithEnvironment, Leaves::InProject] {
         let report = agent_client(&Backend::that(leaves)).await;
 
-        assert_fails(&report, &[PROCESSES, STOPPED]);
+        assert_fails(&report, &[STOPPED, PROCESSES]);
         for failure in report.failures() {
             assert!(
                 failure
