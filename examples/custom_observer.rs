@@ -36,7 +36,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let agents = ScriptedAgents::new([SessionScript::new("looks around")
         .uses_tool("Read", json!({"file_path": "SPEC.md"}))
         .uses_tool("Read", json!({"file_path": "README.md"}))
-        .is_denied("Bash", json!({"command": "rm -rf /"}))
+        .is_denied_by("bash-security", "Bash", json!({"command": "rm -rf /"}))
         .ends()]);
     let texts = [(InstructionName::Initializer, "Plan what SPEC.md asks for.")];
     let counts = Arc::new(ToolCounts::default());

@@ -84,12 +84,20 @@ fn agents() -> ScriptedAgents {
             .costs(CostUsd::from_cents(12))
             .ends(),
         implements("auth.rs", "pub fn log_in() {}\n")
-            .is_denied("Bash", json!({"command": "git push --force"}))
+            .is_denied_by(
+                "bash-security",
+                "Bash",
+                json!({"command": "git push --force"}),
+            )
             .uses_tool("mcp__autonoe__set_status", status("DL-001", "passed"))
             .costs(CostUsd::from_cents(31))
             .ends(),
         SessionScript::new("lacks a key")
-            .is_denied("Bash", json!({"command": "curl https://pay.example.com"}))
+            .is_denied_by(
+                "bash-security",
+                "Bash",
+                json!({"command": "curl https://pay.example.com"}),
+            )
             .says("Payment needs a key for the provider's test service.")
             .uses_tool("mcp__autonoe__set_status", status("DL-002", "blocked"))
             .costs(CostUsd::from_cents(8))

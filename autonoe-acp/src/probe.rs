@@ -4,13 +4,13 @@ use std::fs::Metadata;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use autonoe_core::{AgentError, AgentErrorKind, Capabilities, ServerReach, Support};
+use autonoe_core::{AgentError, AgentErrorKind, Capabilities, ServerReach, SessionField};
 use serde_json::{Value, json};
 
 use crate::events::Translator;
 use crate::launch::{
-    AcpOptions, HomeFolder, Preset, TESTED_VERSION, claims, is_tested_version, missing_credentials,
-    probe_launch,
+    AcpOptions, HomeFolder, Preset, TESTED_VERSION, answered_claims, is_tested_version,
+    missing_credentials, probe_launch,
 };
 use crate::session::{Live, late};
 use crate::wire::speaks_http;
@@ -78,16 +78,12 @@ pub(crate) async fn start_and_probe(options: &AcpOptions) -> Result<Capabilities
 
 /// Returns the capabilities of an agent with this `answer` to `initialize`.
 fn capabilities(options: &AcpOptions, answer: &Value) -> Capabilities {
-    let mut capabilities = claims(options)
-        .with_sandbox_remedy(options.walls.remedy())
+    let capabilities = answered_claims(options, answer)
+        .with_remedy(SessionField::Sandbox, options.walls.remedy())
         .with_tool_server(match speaks_http(answer) {
             true => ServerReach::Address,
             false => ServerReach::Command,
         });
-    if answer["agentCapabilities"]["loadSession"] != true {
-        capabilities.resume = Support::No;
-        capabilities.resume_remedy = None;
-    }
     match answer["agentInfo"]["version"].as_str() {
         Some(version) => capabilities.with_version(version),
         None => capabilities,

@@ -8,10 +8,12 @@
 //!
 //! A backend adds what is its own: how its program is started, what it says, and how its turns end.
 
+mod claims;
 mod launch;
 mod session;
 mod spec_values;
 
+pub use claims::{OUTER_SANDBOX_REMEDY, program_claims};
 pub use launch::{
     Inside, SandboxNetwork, SandboxSpec, SessionPlace, Walls, add_session_environment, sweep,
 };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use autonoe_backend::ProgramClient;
 use autonoe_core::{
-    AgentClient, AgentClientFactory, AgentError, Capabilities, SessionSpec, Support,
+    AgentClient, AgentClientFactory, AgentError, Capabilities, SessionField, SessionSpec, Support,
 };
 
 use crate::launch::{ClaudeOptions, LaunchPlan, claims, completed};
@@ -65,7 +65,7 @@ impl AgentClientFactory for ClaudeAgents {
             Some(problem) => claims
                 .with_sandbox(Support::No)
                 .with_sandbox_problem(problem.reason)
-                .with_sandbox_remedy(problem.remedy),
+                .with_remedy(SessionField::Sandbox, problem.remedy),
         })
     }
 
@@ -89,7 +89,28 @@ mod tests {
     };
 
     use super::*;
-    use crate::launch::ConfigFolder;
+    use crate::launch::{ConfigFolder, SettingSources};
+
+    #[test]
+    fn a_refusal_names_the_setting_of_the_backend_that_lifts_it() {
+        let mut options = ClaudeOptions::new("/usr/bin/claude", []);
+        options.config = ConfigFolder::PerSession;
+        options.setting_sources = SettingSources::Project;
+        for (field, setting) in [
+            (SessionField::Resume, "`config`"),
+            (SessionField::ProjectMemory, "`settingSources`"),
+        ] {
+            let refused = claims(&options).require([field]).expect_err(setting);
+
+            let sentence = format!(
+                "claude does not support the session field `{}`: ",
+                field.name()
+            );
+            assert!(refused.to_string().starts_with(&sentence), "{refused}");
+            let remedy = refused.remedy().unwrap_or_default();
+            assert!(remedy.contains(setting), "{remedy}");
+        }
+    }
 
     #[tokio::test]
     async fn options_with_which_nothing_could_run_are_refused_by_the_name_of_their_call() {

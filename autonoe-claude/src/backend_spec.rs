@@ -8,14 +8,14 @@ use std::time::Duration;
 use async_trait::async_trait;
 use autonoe_backend::{SandboxSpec, check_limit, check_model};
 use autonoe_core::{
-    AgentClientFactory, BackendProbe, BackendSpec, CostUsd, McpServer, PermissionRule, Sandbox,
-    SpecContext, SpecError, ThinkingBudget,
+    AgentClientFactory, BackendProbe, BackendSpec, Capabilities, CostUsd, McpServer,
+    PermissionRule, Sandbox, SpecContext, SpecError, ThinkingBudget,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::agents::ClaudeAgents;
-use crate::launch::{ClaudeOptions, ConfigFolder, SettingSources};
+use crate::launch::{ClaudeOptions, ConfigFolder, SettingSources, claims};
 use crate::probe::LoginCheck;
 use crate::spec_probe;
 
@@ -89,17 +89,24 @@ impl ClaudeBackend {
     ///
     /// No program is named, and none is found. Or a value makes no sense.
     pub fn options(&self, context: &SpecContext) -> Result<ClaudeOptions, SpecError> {
-        let spec = self.clone();
-        check_model(Self::TAG, spec.model.as_deref())?;
-        check_limit(Self::TAG, "maxTurns", spec.max_turns)?;
-        check_limit(Self::TAG, "maxCostUsd", spec.max_cost_usd)?;
-        check_limit(Self::TAG, "silenceSeconds", spec.silence_seconds)?;
+        check_model(Self::TAG, self.model.as_deref())?;
+        check_limit(Self::TAG, "maxTurns", self.max_turns)?;
+        check_limit(Self::TAG, "maxCostUsd", self.max_cost_usd)?;
+        check_limit(Self::TAG, "silenceSeconds", self.silence_seconds)?;
         let environment = context.environment.clone();
-        let mut options = match spec.program {
+        let mut options = match &self.program {
             Some(program) => ClaudeOptions::new(program, environment),
             None => ClaudeOptions::found_on_path(environment)
                 .map_err(|error| SpecError::new(Self::TAG, error.to_string()))?,
         };
+        self.apply(&mut options);
+        options.directory = Some(context.project_paths.project.clone());
+        Ok(options)
+    }
+
+    /// Sets everything but the program, its environment and its directory.
+    fn apply(&self, options: &mut ClaudeOptions) {
+        let spec = self.clone();
         options.model = spec.model;
         options.thinking = spec.thinking;
         options.max_turns = spec.max_turns;
@@ -113,13 +120,13 @@ impl ClaudeBackend {
         options.config = spec.config;
         // What the program starts with is all in the environment of the context.
         options.login_check = LoginCheck::AtProbe;
-        options.directory = Some(context.project_paths.project.clone());
-        options.temporary = spec.temporary.unwrap_or(options.temporary);
+        if let Some(temporary) = spec.temporary {
+            options.temporary = temporary;
+        }
         let silence = spec.silence_seconds.map(Duration::from_secs);
         options.silence_limit = silence.unwrap_or(options.silence_limit);
         let grace = spec.background_grace_seconds.map(Duration::from_secs);
         options.background_grace = grace.unwrap_or(options.background_grace);
-        Ok(options)
     }
 }
 
@@ -132,6 +139,12 @@ impl BackendSpec for ClaudeBackend {
 
     async fn probe(&self, context: &SpecContext) -> BackendProbe {
         spec_probe::probe_backend(self, context).await
+    }
+
+    fn claims(&self) -> Option<Capabilities> {
+        let mut options = ClaudeOptions::new(Self::TAG, []);
+        self.apply(&mut options);
+        Some(claims(&options))
     }
 }
 

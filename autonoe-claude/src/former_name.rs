@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use autonoe_core::{AgentClientFactory, BackendProbe, BackendSpec, SpecContext, SpecError};
+use autonoe_core::{
+    AgentClientFactory, BackendProbe, BackendSpec, Capabilities, SpecContext, SpecError,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::backend_spec::ClaudeBackend;
@@ -22,6 +24,10 @@ impl BackendSpec for ClaudeCode {
 
     async fn probe(&self, context: &SpecContext) -> BackendProbe {
         self.0.probe(context).await
+    }
+
+    fn claims(&self) -> Option<Capabilities> {
+        self.0.claims()
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::process::ExitCode;
 
-use autonoe_core::{ConfigError, JournalReadError, ProjectError, ProjectRunError, RepositoryError};
+use autonoe_core::{
+    AgentError, ConfigError, JournalReadError, ProjectError, ProjectRunError, RepositoryError,
+};
 
 use crate::exit_code;
 use crate::results::Unwritten;
@@ -62,6 +64,16 @@ impl CliError {
 
     pub(crate) fn exit_code(&self) -> ExitCode {
         self.code.into()
+    }
+}
+
+impl From<&AgentError> for CliError {
+    fn from(error: &AgentError) -> Self {
+        let told = Self::failure(whole(error));
+        match error.remedy() {
+            Some(remedy) => told.with_hint(remedy),
+            None => told,
+        }
     }
 }
 

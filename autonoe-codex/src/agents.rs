@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use autonoe_backend::ProgramClient;
-use autonoe_core::{AgentClient, AgentClientFactory, AgentError, Capabilities, SessionSpec};
+use autonoe_core::{
+    AgentClient, AgentClientFactory, AgentError, Capabilities, SessionField, SessionSpec,
+};
 
 use crate::launch::{CodexOptions, LaunchPlan, claims, completed};
 use crate::probe::version;
@@ -50,7 +52,7 @@ impl AgentClientFactory for CodexAgents {
         let version = version(&self.options).await?;
         Ok(claims(&self.options)
             .with_version(version)
-            .with_sandbox_remedy(self.options.walls.remedy()))
+            .with_remedy(SessionField::Sandbox, self.options.walls.remedy()))
     }
 
     fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
@@ -71,6 +73,7 @@ mod tests {
     use autonoe_core::{Gate, Grants, McpServer, ProjectPaths, RunId, SessionKey, Toolbox};
 
     use super::*;
+    use crate::launch::CodexHome;
 
     #[tokio::test]
     async fn options_with_which_nothing_could_run_are_refused_by_the_name_of_their_call() {
@@ -100,6 +103,26 @@ mod tests {
 
             assert!(probed.starts_with(&format!("{call}: ")), "{probed}");
             assert_eq!(created, probed);
+        }
+    }
+
+    #[test]
+    fn a_refusal_names_what_lifts_it() {
+        let mut options = CodexOptions::new("/usr/bin/codex", []);
+        options.home = CodexHome::PerSession;
+        for (field, way) in [
+            (SessionField::Resume, "`home`"),
+            (SessionField::Sandbox, "OuterSandbox::bubblewrap()"),
+        ] {
+            let refused = claims(&options).require([field]).expect_err(way);
+
+            let sentence = format!(
+                "codex does not support the session field `{}`: ",
+                field.name()
+            );
+            assert!(refused.to_string().starts_with(&sentence), "{refused}");
+            let remedy = refused.remedy().unwrap_or_default();
+            assert!(remedy.contains(way), "{remedy}");
         }
     }
 }

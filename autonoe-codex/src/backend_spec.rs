@@ -8,13 +8,14 @@ use std::time::Duration;
 use async_trait::async_trait;
 use autonoe_backend::{SandboxSpec, check_limit, check_model};
 use autonoe_core::{
-    AgentClientFactory, BackendProbe, BackendSpec, McpServer, OuterSandbox, SpecContext, SpecError,
+    AgentClientFactory, BackendProbe, BackendSpec, Capabilities, McpServer, OuterSandbox,
+    SpecContext, SpecError,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::agents::CodexAgents;
-use crate::launch::{CodexHome, CodexOptions, CodexProvider};
+use crate::launch::{CodexHome, CodexOptions, CodexProvider, claims};
 use crate::spec_probe;
 use crate::wire::Effort;
 
@@ -72,15 +73,21 @@ impl CodexBackend {
     ///
     /// No program is named, and none is found. Or a value makes no sense.
     pub fn options(&self, context: &SpecContext) -> Result<CodexOptions, SpecError> {
-        let spec = self.clone();
-        check_model(Self::TAG, spec.model.as_deref())?;
-        check_limit(Self::TAG, "silenceSeconds", spec.silence_seconds)?;
+        check_model(Self::TAG, self.model.as_deref())?;
+        check_limit(Self::TAG, "silenceSeconds", self.silence_seconds)?;
         let environment = context.environment.clone();
-        let mut options = match spec.program {
+        let mut options = match &self.program {
             Some(program) => CodexOptions::new(program, environment),
             None => CodexOptions::found_on_path(environment)
                 .map_err(|error| SpecError::new(Self::TAG, error.to_string()))?,
         };
+        self.apply(&mut options);
+        Ok(options)
+    }
+
+    /// Sets everything but the program and its environment.
+    fn apply(&self, options: &mut CodexOptions) {
+        let spec = self.clone();
         options.model = spec.model;
         options.effort = spec.effort;
         options.home = spec.home;
@@ -89,10 +96,11 @@ impl CodexBackend {
             .or_else(|| spec_probe::service_of_key(&options.home, &options.environment));
         spec.sandbox.apply(&mut options.walls);
         options.mcp_servers = spec.mcp_servers;
-        options.temporary = spec.temporary.unwrap_or(options.temporary);
+        if let Some(temporary) = spec.temporary {
+            options.temporary = temporary;
+        }
         let silence = spec.silence_seconds.map(Duration::from_secs);
         options.silence_limit = silence.unwrap_or(options.silence_limit);
-        Ok(options)
     }
 }
 
@@ -105,6 +113,12 @@ impl BackendSpec for CodexBackend {
 
     async fn probe(&self, context: &SpecContext) -> BackendProbe {
         spec_probe::probe_backend(self, context).await
+    }
+
+    fn claims(&self) -> Option<Capabilities> {
+        let mut options = CodexOptions::new(Self::TAG, []);
+        self.apply(&mut options);
+        Some(claims(&options))
     }
 
     fn outer_sandbox(&self) -> Option<OuterSandbox> {

@@ -20,7 +20,8 @@ use crate::stage::{Playing, ReceivedSession, Stage};
 /// not go as expected and a step that was never played are problems. Problems
 /// fail the test in [`verify`](Self::verify), and on drop, unless the test is
 /// failing already. The drop stays silent while no session was asked for, so
-/// that it does not hide why the run did not start.
+/// that it does not hide why the run did not start. A session that is refused,
+/// because it sets a field that is not claimed, counts as asked for.
 #[must_use = "a script that nobody plays tests nothing"]
 pub struct ScriptedAgents {
     stage: Stage,
@@ -191,7 +192,13 @@ impl AgentClientFactory for ScriptedAgents {
     }
 
     fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
-        spec.refuse_unclaimed(&self.capabilities)?;
+        self.stage.mark_used();
+        if let Err(refused) = spec.refuse_unclaimed(&self.capabilities) {
+            let number = spec.key.number;
+            self.stage
+                .problem(format!("session {number} was refused: {refused}"));
+            return Err(refused);
+        }
         let script = self
             .stage
             .begin(&spec)

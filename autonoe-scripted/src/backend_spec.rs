@@ -18,7 +18,7 @@ use serde_json::Value;
 use crate::agents::ScriptedAgents;
 use crate::model_use::ModelUse;
 use crate::session_script::SessionScript;
-use crate::step::ToolUse;
+use crate::step::{Expectation, ToolUse};
 
 /// Describes scripted agents in a configuration file: `{"type": "scripted", ..}`.
 ///
@@ -70,7 +70,7 @@ enum ScriptedStep {
     /// Calls a tool that must run and succeed.
     Uses(ScriptedCall),
     /// Calls a tool that must be denied.
-    IsDenied(ScriptedCall),
+    IsDenied(ScriptedDenial),
     /// Writes a file in the directory of the session, if the gate lets it.
     Writes(WrittenFile),
     /// Waits, in milliseconds.
@@ -122,6 +122,19 @@ struct ScriptedCall {
     input: Value,
 }
 
+/// A tool call that is expected to be denied.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ScriptedDenial {
+    /// The tool.
+    tool: String,
+    /// What it is called with.
+    input: Value,
+    /// The guard or hook that must deny it, or `grants`; without it, any of them may.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    by: Option<String>,
+}
+
 impl ScriptedSession {
     fn script(&self) -> SessionScript {
         let script = SessionScript::new(&self.name).costs(self.cost_usd);
@@ -133,7 +146,14 @@ impl ScriptedSession {
                 script.asks_model(model.using(asked.tokens, None))
             }
             ScriptedStep::Uses(call) => script.calls(ToolUse::new(&call.tool, call.input.clone())),
-            ScriptedStep::IsDenied(call) => script.is_denied(&call.tool, call.input.clone()),
+            ScriptedStep::IsDenied(denial) => {
+                let expected = match &denial.by {
+                    Some(by) => Expectation::DeniedBy(by.clone()),
+                    None => Expectation::Denied,
+                };
+                let call = ToolUse::new(&denial.tool, denial.input.clone());
+                script.calls(call.expecting(expected))
+            }
             ScriptedStep::Writes(file) => script.writes(&file.path, &file.text),
             ScriptedStep::WaitsForFile(path) => script.waits_for_file(path),
             ScriptedStep::WaitsMs(millis) => script.waits(Duration::from_millis(*millis)),

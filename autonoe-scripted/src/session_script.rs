@@ -26,7 +26,7 @@ use crate::step::{Expectation, Step, ToolUse};
 /// let script = SessionScript::new("builds the login")
 ///     .thinks("where to begin?")
 ///     .uses_tool("Write", json!({"file_path": "login.rs", "content": ""}))
-///     .is_denied("Bash", json!({"command": "rm -rf /"}))
+///     .is_denied_by("bash-security", "Bash", json!({"command": "rm -rf /"}))
 ///     .says("done")
 ///     .ends();
 /// ```
@@ -123,15 +123,6 @@ impl SessionScript {
     ) -> Self {
         let expected = Expectation::DeniedBy(by.into());
         self.calls(ToolUse::new(name, input).expecting(expected))
-    }
-
-    /// Calls a tool that is expected to be denied, by whatever guard, hook or grant.
-    ///
-    /// A test of one guard uses [`is_denied_by`](Self::is_denied_by): this one stays green when
-    /// another guard denies the call.
-    #[must_use]
-    pub fn is_denied(self, name: impl Into<String>, input: Value) -> Self {
-        self.calls(ToolUse::new(name, input).expecting(Expectation::Denied))
     }
 
     /// Calls a tool that is expected to run and fail.

@@ -71,7 +71,6 @@ impl Stage {
         let (number, instruction) = (spec.key.number, &spec.instruction);
         let mut guard = self.lock();
         let inner = &mut *guard;
-        inner.was_used = true;
         let of_instruction = inner.for_instructions.get_mut(instruction);
         let refusal = match (of_instruction, inner.scripts.get_mut(&number)) {
             (Some(scripts), _) => {
@@ -100,6 +99,11 @@ impl Stage {
         };
         inner.problems.push(refusal.clone());
         Err(refusal)
+    }
+
+    /// Records that a session was asked for.
+    pub(crate) fn mark_used(&self) {
+        self.lock().was_used = true;
     }
 
     /// Returns whether a session was asked for.

@@ -27,7 +27,7 @@ async fn run_with_faults(seed: u64) -> Result<Aftermath, ProjectRunError> {
     let project = TempProject::new().spec("# A shop\n\nA user can log in and pay.\n");
     let sessions = std::iter::repeat_n(does_what_it_can(), 50);
     let agents = ScriptedAgents::new(sessions).unverified();
-    let faulty = Arc::new(FaultyAgents::new(Arc::new(agents), seed).with_rate_percent(60));
+    let faulty = Arc::new(FaultyAgents::new(agents, seed).with_rate_percent(60));
 
     let report = ProjectRun::new(project.project().clone(), faulty.clone())
         .clock(VirtualClock::new())

@@ -1,7 +1,7 @@
 //! Any agent of the protocol from a configuration file.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use autonoe_backend::{SandboxSpec, check_limit, check_model};
 use autonoe_core::{
-    AgentClientFactory, BackendProbe, BackendSpec, McpServer, OuterSandbox, SpecContext, SpecError,
+    AgentClientFactory, BackendProbe, BackendSpec, Capabilities, McpServer, OuterSandbox,
+    SpecContext, SpecError,
 };
 use autonoe_process::find_program;
 use schemars::JsonSchema;
@@ -17,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::probe::{missing_program, probe_agent};
 use crate::agents::AcpAgents;
-use crate::launch::{AcpOptions, HomeFolder};
+use crate::launch::{AcpOptions, HomeFolder, claims};
 
 /// Describes an agent of the protocol in a configuration file: `{"type": "acp", ..}`.
 ///
@@ -79,30 +80,39 @@ impl AcpBackend {
     ///
     /// The program is not found. Or a value makes no sense.
     pub fn options(&self, context: &SpecContext) -> Result<AcpOptions, SpecError> {
-        let spec = self.clone();
-        check_model(Self::TAG, spec.model.as_deref())?;
-        check_limit(Self::TAG, "silenceSeconds", spec.silence_seconds)?;
-        let program = match spec.command.is_absolute() {
-            true => Some(spec.command.clone()),
+        check_model(Self::TAG, self.model.as_deref())?;
+        check_limit(Self::TAG, "silenceSeconds", self.silence_seconds)?;
+        let program = match self.command.is_absolute() {
+            true => Some(self.command.clone()),
             false => {
                 let path = context.environment.get(OsStr::new("PATH"));
-                let name = spec.command.to_str();
+                let name = self.command.to_str();
                 path.zip(name)
                     .and_then(|(path, name)| find_program(name, path))
             }
         };
         let program = program.ok_or_else(|| {
-            let command = spec.command.display();
+            let command = self.command.display();
             SpecError::new(
                 Self::TAG,
                 format!("the program {command} is in no folder of PATH"),
             )
         })?;
+        Ok(self.options_for(program, &context.environment))
+    }
+
+    /// Says the same as options, for `program` with this environment.
+    fn options_for(
+        &self,
+        program: PathBuf,
+        environment: &BTreeMap<OsString, OsString>,
+    ) -> AcpOptions {
+        let spec = self.clone();
         let stem = spec.command.file_stem().unwrap_or(OsStr::new(Self::TAG));
         let name = spec
             .name
             .unwrap_or_else(|| stem.to_string_lossy().into_owned());
-        let mut options = AcpOptions::new(name, program, context.environment.clone());
+        let mut options = AcpOptions::new(name, program, environment.clone());
         options.args = spec.args.into_iter().map(Into::into).collect();
         options.model = spec.model;
         options.model_argument = spec.model_argument.map(Into::into);
@@ -113,7 +123,7 @@ impl AcpBackend {
         options.temporary = spec.temporary.unwrap_or(options.temporary);
         let silence = spec.silence_seconds.map(Duration::from_secs);
         options.silence_limit = silence.unwrap_or(options.silence_limit);
-        Ok(options)
+        options
     }
 }
 
@@ -132,6 +142,12 @@ impl BackendSpec for AcpBackend {
                 missing_program(Self::TAG, error.reason(), remedy)
             }
         }
+    }
+
+    fn claims(&self) -> Option<Capabilities> {
+        Some(claims(
+            &self.options_for(self.command.clone(), &BTreeMap::new()),
+        ))
     }
 
     fn outer_sandbox(&self) -> Option<OuterSandbox> {

@@ -8,7 +8,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use autonoe_backend::{SandboxSpec, check_limit, check_model};
 use autonoe_core::{
-    AgentClientFactory, BackendProbe, BackendSpec, McpServer, OuterSandbox, SpecContext, SpecError,
+    AgentClientFactory, BackendProbe, BackendSpec, Capabilities, McpServer, OuterSandbox,
+    SpecContext, SpecError,
 };
 use autonoe_process::find_program;
 use schemars::JsonSchema;
@@ -16,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::probe::{missing_program, probe_gemini};
 use crate::agents::AcpAgents;
-use crate::launch::{AcpOptions, HomeFolder};
+use crate::launch::{AcpOptions, HomeFolder, claims};
 
 /// Describes Gemini CLI in a configuration file: `{"type": "gemini", ..}`.
 ///
@@ -65,12 +66,11 @@ impl GeminiBackend {
     ///
     /// Gemini CLI or Node.js is not found. Or a value makes no sense.
     pub fn options(&self, context: &SpecContext) -> Result<AcpOptions, SpecError> {
-        let spec = self.clone();
-        check_model(Self::TAG, spec.model.as_deref())?;
-        check_limit(Self::TAG, "silenceSeconds", spec.silence_seconds)?;
+        check_model(Self::TAG, self.model.as_deref())?;
+        check_limit(Self::TAG, "silenceSeconds", self.silence_seconds)?;
         let environment = context.environment.clone();
         let error = |message: String| SpecError::new(Self::TAG, message);
-        let mut options = match spec.script {
+        let mut options = match &self.script {
             None => AcpOptions::gemini_on_path(environment)
                 .map_err(|missing| error(missing.to_string()))?,
             Some(script) => {
@@ -80,14 +80,24 @@ impl GeminiBackend {
                 AcpOptions::gemini(node, script, environment)
             }
         };
+        self.apply(&mut options);
+        Ok(options)
+    }
+
+    /// Sets everything but the programs and their environment.
+    fn apply(&self, options: &mut AcpOptions) {
+        let spec = self.clone();
         options.model = spec.model;
         options.mcp_servers = spec.mcp_servers;
-        options.home = spec.home.unwrap_or(options.home);
+        if let Some(home) = spec.home {
+            options.home = home;
+        }
         spec.sandbox.apply(&mut options.walls);
-        options.temporary = spec.temporary.unwrap_or(options.temporary);
+        if let Some(temporary) = spec.temporary {
+            options.temporary = temporary;
+        }
         let silence = spec.silence_seconds.map(Duration::from_secs);
         options.silence_limit = silence.unwrap_or(options.silence_limit);
-        Ok(options)
     }
 }
 
@@ -106,6 +116,12 @@ impl BackendSpec for GeminiBackend {
                 missing_program(Self::TAG, error.reason(), remedy)
             }
         }
+    }
+
+    fn claims(&self) -> Option<Capabilities> {
+        let mut options = AcpOptions::gemini("node", "gemini.js", []);
+        self.apply(&mut options);
+        Some(claims(&options))
     }
 
     fn outer_sandbox(&self) -> Option<OuterSandbox> {

@@ -13,4 +13,4 @@ pub(crate) use gemini_package::{TESTED_VERSION, is_tested_version};
 pub use home::HomeFolder;
 pub use options::AcpOptions;
 pub(crate) use options::Preset;
-pub(crate) use plan::{FOLDER, check, claims, launch, probe_launch};
+pub(crate) use plan::{FOLDER, answered_claims, check, claims, launch, probe_launch};

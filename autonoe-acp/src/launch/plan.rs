@@ -6,17 +6,24 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use autonoe_backend::{Inside, SandboxNetwork, SessionPlace, add_session_environment};
+use autonoe_backend::{
+    Inside, OUTER_SANDBOX_REMEDY, SandboxNetwork, SessionPlace, add_session_environment,
+};
 use autonoe_core::{
-    AgentError, AgentErrorKind, Capabilities, HookCoverage, McpServer, SessionSpec, Support,
-    TokenReports, ToldEvents, write_new_file,
+    AgentError, AgentErrorKind, Capabilities, HookCoverage, McpServer, SessionField, SessionSpec,
+    Support, TokenReports, ToldEvents, write_new_file,
 };
 use autonoe_process::Launch;
+use serde_json::Value;
 
 use super::{AcpOptions, HomeFolder, Preset, gemini, gemini_settings, memory_files};
 
 /// What the names of the folders of sessions begin with.
 pub(crate) const FOLDER: &str = "autonoe-acp-";
+
+/// The remedy for limits that Gemini CLI reads from the settings in its home.
+const FRESH_HOME: &str =
+    "set `home` of the backend to \"perSession\": settings in another home could replace the limit";
 
 /// Tells whether a session can be started at all.
 ///
@@ -24,16 +31,18 @@ pub(crate) const FOLDER: &str = "autonoe-acp-";
 ///
 /// It asks for something that the agent cannot give.
 pub(crate) fn check(options: &AcpOptions, spec: &SessionSpec) -> Result<(), AgentError> {
-    let refuse = |message: &str| Err(AgentError::new(AgentErrorKind::Unsupported, message));
     spec.refuse_unclaimed(&claims(options))?;
     let has_walls = options.walls.are_needed(spec)?;
     let servers = options.servers(&spec.mcp_servers);
     let is_far = |server: &McpServer| matches!(server, McpServer::Remote { .. });
     if has_walls && options.walls.network == SandboxNetwork::Off && servers.values().any(is_far) {
-        return refuse("an agent without a network cannot reach an MCP server by its address");
+        let message = "an agent without a network cannot reach an MCP server by its address";
+        let remedy = "set `network` of its sandbox to \"shared\", or start the server by a command";
+        return Err(AgentError::new(AgentErrorKind::Unsupported, message).with_remedy(remedy));
     }
-    if options.model.is_some() && options.model_argument.is_none() {
-        return refuse("nothing says how this agent is told a model");
+    if options.model.is_some() {
+        // The backend's own model is set like that of a session.
+        claims(options).require([SessionField::Model])?;
     }
     Ok(())
 }
@@ -43,11 +52,13 @@ pub(crate) fn claims(options: &AcpOptions) -> Capabilities {
     let support = |is_there| if is_there { Support::Yes } else { Support::No };
     let is_gemini = options.preset == Preset::Gemini;
     let is_fresh = options.home == HomeFolder::PerSession;
+    let has_model = options.model_argument.is_some();
     let claims = Capabilities::new(&options.name)
         // The agent decides which calls it asks about, and the protocol does not report which.
         .with_hooks(HookCoverage::AskedOnly)
         // The protocol does not report whether an agent has a sandbox.
         .with_sandbox(Support::No)
+        .with_remedy(SessionField::Sandbox, OUTER_SANDBOX_REMEDY)
         .with_outer_sandbox(Support::Yes)
         .with_cost(Support::No)
         .with_tokens(match options.preset {
@@ -57,7 +68,7 @@ pub(crate) fn claims(options: &AcpOptions) -> Capabilities {
         })
         .with_quota_reset(Support::No)
         .with_resume(support(!is_fresh))
-        .with_model(support(options.model_argument.is_some()))
+        .with_model(support(has_model))
         .with_system_prompt(support(is_gemini))
         .with_thinking(Support::No)
         // The limit is in a settings file, and settings in another home could replace it.
@@ -68,10 +79,43 @@ pub(crate) fn claims(options: &AcpOptions) -> Capabilities {
         .with_in_process_tools(Support::No)
         .with_steering(Support::No)
         .with_events(ToldEvents::default());
-    match is_fresh {
-        true => claims.with_resume_remedy("keep the home folder"),
-        false => claims,
+    let remedies = [
+        (
+            SessionField::Resume,
+            !is_fresh,
+            "set `home` of the backend to {\"kept\": \"<folder>\"}: with \"perSession\" the agent keeps \
+             no conversations",
+        ),
+        (
+            SessionField::Model,
+            has_model,
+            "set `modelArgument` of the backend to the argument that its program expects before the \
+             name of a model, such as \"--model\", or leave the model out",
+        ),
+        (SessionField::MaxTurns, !is_gemini || is_fresh, FRESH_HOME),
+        (
+            SessionField::ProjectMemory,
+            !is_gemini || is_fresh,
+            FRESH_HOME,
+        ),
+    ];
+    let remedies = remedies
+        .into_iter()
+        .filter(|(_, is_claimed, _)| !is_claimed);
+    remedies.fold(claims, |claims, (field, _, remedy)| {
+        claims.with_remedy(field, remedy)
+    })
+}
+
+/// Returns what the agent can do with these options and this `answer` to `initialize`.
+pub(crate) fn answered_claims(options: &AcpOptions, answer: &Value) -> Capabilities {
+    let mut claims = claims(options);
+    if answer["agentCapabilities"]["loadSession"] != true {
+        claims.resume = Support::No;
+        // No home makes an agent resume that does not support it.
+        claims.remedies.remove(&SessionField::Resume);
     }
+    claims
 }
 
 /// Makes the launch of an agent for a session.
@@ -115,7 +159,7 @@ pub(crate) async fn launch(options: &AcpOptions, spec: &SessionSpec) -> Result<L
         }
         inside.hidden.push(spec.cwd.join(gemini::SETTINGS));
     }
-    let launch = walls.launch(spec, place, &inside).await?;
+    let launch = walls.launch(spec, &claims(options), place, &inside).await?;
     let launch = launch.args(options.args.clone()).envs(environment);
     Ok(match (&options.model_argument, model(options, spec)) {
         (Some(argument), Some(model)) => launch.arg(argument).arg(model),
@@ -236,4 +280,81 @@ fn write_settings(
 fn no_home(home: &Path, error: io::Error) -> AgentError {
     let message = format!("the home folder {home:?} cannot be used");
     AgentError::new(AgentErrorKind::Configuration, message).because(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use autonoe_core::{Gate, Grants, ProjectPaths, RunId, Sandbox, SessionKey, Toolbox};
+    use serde_json::json;
+
+    use super::*;
+
+    fn plain() -> AcpOptions {
+        AcpOptions::new("goose", "/usr/bin/goose", [])
+    }
+
+    fn gemini(home: HomeFolder) -> AcpOptions {
+        AcpOptions::gemini("/usr/bin/node", "/opt/gemini.js", []).with_home(home)
+    }
+
+    #[test]
+    fn a_refusal_names_what_lifts_it() {
+        use HomeFolder::{OfTheUser, PerSession};
+        for (options, field, way) in [
+            (plain(), SessionField::Model, "`modelArgument`"),
+            (plain(), SessionField::Sandbox, "OuterSandbox::bubblewrap()"),
+            (plain(), SessionField::Thinking, "use another backend"),
+            // A fresh home does not make an unknown agent limit its turns.
+            (plain(), SessionField::MaxTurns, "use another backend"),
+            (plain(), SessionField::ProjectMemory, "use another backend"),
+            (gemini(PerSession), SessionField::Resume, "{\"kept\": "),
+            (gemini(OfTheUser), SessionField::MaxTurns, "\"perSession\""),
+            (
+                gemini(OfTheUser),
+                SessionField::ProjectMemory,
+                "\"perSession\"",
+            ),
+        ] {
+            let refused = claims(&options).require([field]).expect_err(way);
+
+            let sentence = format!(
+                "{} does not support the session field `{}`: ",
+                options.name,
+                field.name()
+            );
+            assert!(refused.to_string().starts_with(&sentence), "{refused}");
+            let remedy = refused.remedy().unwrap_or_default();
+            assert!(remedy.contains(way), "{field:?}: {remedy}");
+        }
+    }
+
+    #[test]
+    fn an_agent_that_cannot_load_sessions_is_not_told_to_keep_its_home() {
+        let options = gemini(HomeFolder::PerSession);
+        let answer = json!({"agentCapabilities": {"loadSession": false}});
+
+        let refused = answered_claims(&options, &answer).require([SessionField::Resume]);
+
+        let refused = refused.expect_err("it cannot");
+        let remedy = refused.remedy().unwrap_or_default();
+        assert!(remedy.contains("use another backend"), "{remedy}");
+    }
+
+    #[test]
+    fn a_model_of_the_backend_needs_the_argument_too() {
+        let mut options = plain();
+        options.model = Some("large".to_owned());
+        let key = SessionKey {
+            run: RunId::new("run"),
+            number: 1,
+        };
+        let gate = Gate::new(ProjectPaths::new("/srv/project"), Grants::none());
+        let mut spec = SessionSpec::new(key, "/srv/project", gate, Toolbox::new([]));
+        spec.sandbox = Sandbox::Off;
+
+        let refused = check(&options, &spec).expect_err("it has none");
+
+        let unclaimed = AgentErrorKind::Unclaimed(SessionField::Model);
+        assert_eq!(refused.kind(), unclaimed, "{refused}");
+    }
 }

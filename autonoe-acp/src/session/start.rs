@@ -8,7 +8,7 @@ use agent_client_protocol::v1::schema::{
     Implementation, InitializeRequest, LoadSessionRequest, NewSessionRequest,
 };
 use autonoe_backend::sweep;
-use autonoe_core::{AgentError, AgentErrorKind, AgentSessionId, SessionSpec};
+use autonoe_core::{AgentError, AgentErrorKind, AgentSessionId, SessionField, SessionSpec};
 use autonoe_process::{Action, Ladder, Launch, Process, Signal, Started};
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -16,7 +16,7 @@ use tokio::time::timeout;
 use super::answers::Answers;
 use super::connection::{Answered, Connection, Incoming};
 use crate::events::{Spending, Translator};
-use crate::launch::{AcpOptions, BY_API_KEY, FOLDER, api_key, launch};
+use crate::launch::{AcpOptions, BY_API_KEY, FOLDER, answered_claims, api_key, launch};
 use crate::outcome::{Ending, decide};
 use crate::wire::{Permission, mcp_servers};
 
@@ -156,11 +156,8 @@ impl Live {
                 let new = NewSessionRequest::new(&spec.cwd).mcp_servers(servers);
                 self.connection.ask("session/new", new)
             }
-            Some(_) if told["agentCapabilities"]["loadSession"] != true => {
-                let message = "the agent cannot go on with an earlier conversation";
-                return Err(AgentError::new(AgentErrorKind::Unsupported, message));
-            }
             Some(earlier) => {
+                answered_claims(options, told).require([SessionField::Resume])?;
                 let load = LoadSessionRequest::new(earlier.as_str().to_owned(), &spec.cwd);
                 self.connection
                     .ask("session/load", load.mcp_servers(servers))

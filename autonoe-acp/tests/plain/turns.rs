@@ -1,7 +1,7 @@
 //! Single turns of an agent that keeps to the protocol.
 
 use autonoe_acp::{AcpAgents, AcpOptions, HomeFolder};
-use autonoe_core::{AgentClientFactory, AgentErrorKind, SessionOutcome};
+use autonoe_core::{AgentClientFactory, AgentErrorKind, SessionField, SessionOutcome};
 use tokio::time::timeout;
 
 use crate::agent::{Agent, Heard, PATIENCE};
@@ -88,5 +88,9 @@ async fn a_session_without_project_memory_is_refused() {
         .create(spec)
         .expect_err("it cannot be kept");
 
-    assert_eq!(error.kind(), AgentErrorKind::Unsupported, "{error}");
+    assert_eq!(
+        error.kind(),
+        AgentErrorKind::Unclaimed(SessionField::ProjectMemory),
+        "{error}"
+    );
 }

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use autonoe_acp::{AcpAgents, HomeFolder};
 use autonoe_backend::SandboxNetwork;
 use autonoe_core::{
-    AgentClientFactory, AgentErrorKind, HookDecision, OuterSandbox, SessionOutcome, StreamEvent,
-    hook_fn,
+    AgentClientFactory, AgentErrorKind, HookDecision, OuterSandbox, SessionField, SessionOutcome,
+    StreamEvent, hook_fn,
 };
 use autonoe_testkit::model_server::{Script, Turn};
 use serde_json::json;
@@ -69,18 +69,27 @@ async fn what_cannot_be_kept_is_not_begun() {
     let mut without_memory = setting.spec();
     without_memory.project_memory = false;
 
-    for (options, spec) in [
-        (cut_off, with_tools),
-        (setting.options().with_home(kept.clone()), limited.clone()),
-        (setting.options().with_home(HomeFolder::OfTheUser), limited),
-        (setting.options().with_home(kept), without_memory.clone()),
+    let max_turns = AgentErrorKind::Unclaimed(SessionField::MaxTurns);
+    let project_memory = AgentErrorKind::Unclaimed(SessionField::ProjectMemory);
+    let of_the_user = || setting.options().with_home(HomeFolder::OfTheUser);
+    let kept = || setting.options().with_home(kept.clone());
+    let fresh_home = "set `home` of the backend to \"perSession\"";
+    for (options, spec, kind, remedy) in [
         (
-            setting.options().with_home(HomeFolder::OfTheUser),
-            without_memory,
+            cut_off,
+            with_tools,
+            AgentErrorKind::Unsupported,
+            "set `network`",
         ),
+        (kept(), limited.clone(), max_turns, fresh_home),
+        (of_the_user(), limited, max_turns, fresh_home),
+        (kept(), without_memory.clone(), project_memory, fresh_home),
+        (of_the_user(), without_memory, project_memory, fresh_home),
     ] {
         let error = AcpAgents::new(options).create(spec).expect_err("it cannot");
 
-        assert_eq!(error.kind(), AgentErrorKind::Unsupported, "{error}");
+        assert_eq!(error.kind(), kind, "{error}");
+        let found = error.remedy().unwrap_or_default();
+        assert!(found.starts_with(remedy), "{found}");
     }
 }

@@ -3,8 +3,8 @@
 use autonoe_acp::{AcpAgents, AcpOptions, HomeFolder};
 use autonoe_backend::{SandboxNetwork, Walls};
 use autonoe_core::{
-    AgentClientFactory, AgentErrorKind, Grants, OuterSandbox, Sandbox, SessionSpec, StreamEvent,
-    ToolStatus,
+    AgentClientFactory, AgentErrorKind, Grants, OuterSandbox, Sandbox, SessionField, SessionSpec,
+    StreamEvent, ToolStatus,
 };
 use autonoe_testkit::model_server::{Script, Turn};
 use serde_json::json;
@@ -44,7 +44,10 @@ async fn a_session_that_needs_a_sandbox_is_not_made_without_one() {
     let mut spec = setting.spec();
     spec.sandbox = Sandbox::Required;
     let error = setting.agents().create(spec).expect_err("there is none");
-    assert_eq!(error.kind(), AgentErrorKind::Unsupported);
+    assert_eq!(
+        error.kind(),
+        AgentErrorKind::Unclaimed(SessionField::Sandbox)
+    );
 
     let agents = AcpAgents::new(setting.options().with_walls(Walls::new(None)));
     let spec = sandboxed(setting.spec());

@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use autonoe_acp::{AcpAgents, HomeFolder};
-use autonoe_core::{AgentClientFactory, AgentErrorKind, SessionOutcome, StreamEvent};
+use autonoe_core::{AgentClientFactory, AgentErrorKind, SessionField, SessionOutcome, StreamEvent};
 use autonoe_testkit::model_server::{Script, Turn};
 
 use crate::setting::{Setting, events_of, within};
@@ -79,5 +79,8 @@ async fn a_conversation_whose_home_went_with_it_is_refused_at_once() {
 
     let error = setting.agents().create(spec).expect_err("it cannot");
 
-    assert_eq!(error.kind(), AgentErrorKind::Unsupported);
+    assert_eq!(
+        error.kind(),
+        AgentErrorKind::Unclaimed(SessionField::Resume)
+    );
 }

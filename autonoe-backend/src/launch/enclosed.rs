@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use autonoe_core::{AgentError, AgentErrorKind, ProjectPaths, SessionSpec};
+use autonoe_core::{AgentError, AgentErrorKind, Capabilities, ProjectPaths, SessionSpec};
 use autonoe_process::{Launch, Network, OsSandbox};
 
 use super::walls::impossible;
@@ -31,17 +31,24 @@ impl Walls {
     /// Makes the launch of a program for `spec`: in the directory of the session, with the lock of
     /// the run, and inside of the sandbox if it [is needed](Self::are_needed).
     ///
+    /// `claimed` are the capabilities of the backend. A session that sets a field which they do not
+    /// claim is refused, even if the backend did not call [`SessionSpec::refuse_unclaimed`]: a
+    /// session that requires a sandbox never starts without one.
+    ///
     /// The sandbox is tried first: one that fails later would look like a program that does.
     ///
     /// # Errors
     ///
-    /// As [`are_needed`](Self::are_needed), or the sandbox cannot be made.
+    /// As [`SessionSpec::refuse_unclaimed`] and [`are_needed`](Self::are_needed), or the sandbox
+    /// cannot be made.
     pub async fn launch(
         &self,
         spec: &SessionSpec,
+        claimed: &Capabilities,
         place: SessionPlace,
         inside: &Inside,
     ) -> Result<Launch, AgentError> {
+        spec.refuse_unclaimed(claimed)?;
         let mut launch = match self.are_needed(spec)? {
             false => place.launch(&inside.program, &spec.cwd),
             true => {
@@ -124,7 +131,9 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::symlink;
 
-    use autonoe_core::{Gate, Grants, OuterSandbox, RunId, Sandbox, SessionKey, Toolbox};
+    use autonoe_core::{
+        Gate, Grants, OuterSandbox, RunId, Sandbox, SessionField, SessionKey, Support, Toolbox,
+    };
 
     use super::*;
 
@@ -185,21 +194,59 @@ mod tests {
         assert_eq!(walls.seen(&link), program);
     }
 
-    #[tokio::test]
-    async fn a_sandbox_that_cannot_be_made_is_an_error() {
-        let folder = tempfile::tempdir().expect("a folder");
+    fn session(sandbox: Sandbox, outer: Option<OuterSandbox>) -> SessionSpec {
         let key = SessionKey {
             run: RunId::new("run"),
             number: 1,
         };
         let gate = Gate::new(ProjectPaths::new("/p"), Grants::none());
         let mut spec = SessionSpec::new(key, "/p", gate, Toolbox::new([]));
-        spec.sandbox = Sandbox::Off;
-        spec.outer_sandbox = Some(OuterSandbox::bubblewrap());
+        spec.sandbox = sandbox;
+        spec.outer_sandbox = outer;
+        spec
+    }
+
+    #[tokio::test]
+    async fn a_session_that_requires_a_sandbox_is_not_launched_without_one() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let without = Capabilities::new("program").with_outer_sandbox(Support::Yes);
+        let with_own = without.clone().with_sandbox(Support::Yes);
+        let container = OuterSandbox {
+            name: "a container".to_owned(),
+        };
+        let refused = AgentErrorKind::Unclaimed(SessionField::Sandbox);
+        for (spec, claimed, expected) in [
+            (session(Sandbox::Required, None), &without, Err(refused)),
+            (session(Sandbox::Required, None), &with_own, Ok(())),
+            (
+                session(Sandbox::Required, Some(container)),
+                &without,
+                Ok(()),
+            ),
+            (session(Sandbox::Off, None), &without, Ok(())),
+        ] {
+            let place = SessionPlace::furnish(folder.path(), "x-", |_| Ok(())).expect("a place");
+
+            let made = walls()
+                .launch(&spec, claimed, place, &Inside::default())
+                .await;
+
+            let made = made.map(drop).map_err(|error| error.kind());
+            assert_eq!(made, expected, "{spec:?} {claimed:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_sandbox_that_cannot_be_made_is_an_error() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let spec = session(Sandbox::Off, Some(OuterSandbox::bubblewrap()));
+        let claimed = Capabilities::new("program").with_outer_sandbox(Support::Yes);
         let place = SessionPlace::furnish(folder.path(), "x-", |_| Ok(())).expect("a place");
         let walls = Walls::new(Some("/nowhere/bwrap".into()));
 
-        let made = walls.launch(&spec, place, &Inside::default()).await;
+        let made = walls
+            .launch(&spec, &claimed, place, &Inside::default())
+            .await;
 
         let error = made.expect_err("there is none");
         assert_eq!(error.kind(), AgentErrorKind::NotAvailable);

@@ -9,6 +9,8 @@ use autonoe_process::{OsSandbox, SandboxError, find_program};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::claims::OUTER_SANDBOX_REMEDY;
+
 /// How the outer sandbox around a program is made, for a run that has one.
 ///
 /// It is made if, and only if, the run says [`OuterSandbox::bubblewrap`]; where that is not possible,
@@ -89,13 +91,12 @@ impl Walls {
     pub fn remedy(&self) -> String {
         let missing = self.check().err();
         let remedy = missing.as_ref().and_then(AgentError::remedy);
-        remedy.unwrap_or("run it in an outer sandbox").to_owned()
+        remedy.unwrap_or(OUTER_SANDBOX_REMEDY).to_owned()
     }
 
     /// Returns whether the program of `spec` is to be started in a sandbox by us.
     ///
-    /// Whether a session that requires a sandbox can do without this one is decided by
-    /// [`SessionSpec::refuse_unclaimed`].
+    /// [`launch`](Self::launch) refuses a session that requires a sandbox and gets none.
     ///
     /// # Errors
     ///

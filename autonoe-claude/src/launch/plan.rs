@@ -4,10 +4,10 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::PathBuf;
 
-use autonoe_backend::{Inside, SessionPlace};
+use autonoe_backend::{Inside, SessionPlace, program_claims};
 use autonoe_core::{
-    AgentError, AgentErrorKind, Capabilities, HookCoverage, Sandbox, SessionSpec, Support,
-    TokenReports, ToldEvents,
+    AgentError, AgentErrorKind, Capabilities, HookCoverage, Sandbox, SessionField, SessionSpec,
+    Support, TokenReports, ToldEvents,
 };
 use autonoe_process::Launch;
 use serde_json::json;
@@ -115,7 +115,10 @@ impl LaunchPlan {
             ..Inside::default()
         };
         let arguments = arguments(options, spec, &settings, &files);
-        let launch = options.walls.launch(spec, place, &inside).await?;
+        let launch = options
+            .walls
+            .launch(spec, &claims(options), place, &inside)
+            .await?;
         let launch = launch.args(arguments).envs(environment);
         let secrets = credentials.secrets.into_iter();
         let launch = secrets.fold(launch, |launch, (variable, secret)| {
@@ -133,31 +136,30 @@ impl LaunchPlan {
 ///
 /// Claude Code keeps its commands in a sandbox, and does not start where it cannot.
 pub(crate) fn claims(options: &ClaudeOptions) -> Capabilities {
-    let claims = Capabilities::new("claude")
+    let claims = program_claims("claude")
         .with_hooks(HookCoverage::EveryTool)
         .with_sandbox(Support::Yes)
-        .with_outer_sandbox(Support::Yes)
         .with_cost(Support::Yes)
         .with_tokens(TokenReports::EachTurn)
-        .with_quota_reset(Support::Yes)
-        .with_model(Support::Yes)
-        .with_system_prompt(Support::Yes)
-        .with_thinking(Support::Yes)
-        .with_max_turns(Support::Yes)
-        .with_mcp_servers(Support::Yes)
-        // With the settings of the project come its memory files.
-        .with_project_memory_off(match options.setting_sources {
-            SettingSources::None => Support::Yes,
-            SettingSources::Project => Support::No,
-        })
-        .with_in_process_tools(Support::Yes)
-        .with_steering(Support::Yes)
         // Claude Code reports only the usage of whole turns.
         .with_events(ToldEvents::default().with_progress(Support::Yes));
+    let claims = match options.setting_sources {
+        SettingSources::None => claims.with_project_memory_off(Support::Yes),
+        // With the settings of the project come its memory files.
+        SettingSources::Project => {
+            let remedy = "set `settingSources` of the backend to \"none\", or leave the project \
+                          memory on";
+            claims.with_remedy(SessionField::ProjectMemory, remedy)
+        }
+    };
     match options.config {
         // Conversations are kept beside the configuration.
         ConfigFolder::OfTheUser | ConfigFolder::Kept(_) => claims.with_resume(Support::Yes),
-        ConfigFolder::PerSession => claims.with_resume_remedy("keep the configuration folder"),
+        ConfigFolder::PerSession => {
+            let remedy = "set `config` of the backend to {\"kept\": \"<folder>\"}: with \
+                          \"perSession\" Claude Code keeps no conversations";
+            claims.with_remedy(SessionField::Resume, remedy)
+        }
     }
 }
 

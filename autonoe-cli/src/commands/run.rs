@@ -106,7 +106,7 @@ pub(super) fn hint(exit: &ExitReason) -> Option<String> {
     };
     let remedy = error.remedy.as_ref()?;
     let flag = match error.code.as_str() {
-        "sandbox_not_available" => ", or run without the sandbox with --no-sandbox",
+        "sandbox_not_supported" => ", or run without the sandbox with --no-sandbox",
         _ => "",
     };
     Some(format!(

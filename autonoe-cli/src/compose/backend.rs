@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use super::announced::environment_warnings;
 use super::backend_choice::fields_of;
-use super::fitness::{Wanted, check};
+use super::fitness::{Wanted, check, check_config};
 use super::git_identity::add_git_identity;
 use super::priced::priced;
 use super::program_environment::{is_key_of_other_service, program_environment};
@@ -46,6 +46,11 @@ impl ChosenBackend {
     /// Refuses what the backend cannot give.
     pub(crate) fn check(&self, wanted: Wanted<'_>) -> Result<(), CliError> {
         check(&self.choice, wanted)
+    }
+
+    /// Refuses a configuration that the backend does not support.
+    pub(crate) fn check_config(&self, config: &EffectiveConfig) -> Result<(), CliError> {
+        check_config(&self.choice, config)
     }
 
     /// Finds the model that agents in this process would work on; `None` if it is another backend.
@@ -110,6 +115,9 @@ impl ChosenBackend {
         surroundings: &Surroundings,
     ) -> Result<Built, CliError> {
         self.check(wanted)?;
+        let config = AgentConfig::load(project.config_path())?;
+        let config = EffectiveConfig::merge(config, mode, SandboxSwitch::default())?;
+        self.check_config(&config)?;
         let mut built = match self.on_model(wanted.model, Some(project), surroundings) {
             Some(chosen) => {
                 let chosen = chosen.map_err(NoModel::into_error)?;
@@ -142,8 +150,6 @@ impl ChosenBackend {
             }
         };
         built.warnings.splice(0..0, self.announced.iter().cloned());
-        let config = AgentConfig::load(project.config_path())?;
-        let config = EffectiveConfig::merge(config, mode, SandboxSwitch::default())?;
         built.warnings.extend(environment_warnings(&config));
         Ok(built)
     }

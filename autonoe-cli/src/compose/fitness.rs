@@ -1,9 +1,10 @@
-//! What is wanted of agents that their backend cannot give.
+//! Refusal of options and configurations that the chosen backend does not support.
 
-use autonoe_core::{BackendSpec, Sandbox, SandboxSwitch, ThinkingBudget};
+use autonoe_core::{
+    AgentError, BackendSpec, EffectiveConfig, Sandbox, SandboxSwitch, SessionField, ThinkingBudget,
+};
 
 use super::BackendChoice;
-use super::backend_choice::fields_of;
 use crate::error::CliError;
 
 /// What the command line wants of agents.
@@ -15,17 +16,44 @@ pub(crate) struct Wanted<'a> {
     pub(crate) sandbox: SandboxSwitch,
 }
 
-/// Refuses what the backend cannot give, before anything begins.
+impl Wanted<'_> {
+    /// Returns the fields of a session that the options set.
+    fn session_fields(&self) -> impl Iterator<Item = SessionField> {
+        let names_model = self.model.or(self.plan_model).is_some();
+        let model = names_model.then_some(SessionField::Model);
+        let thinking = self.thinking.map(|_| SessionField::Thinking);
+        model.into_iter().chain(thinking)
+    }
+}
+
+/// Refuses options that the backend does not support, before anything begins.
 pub(super) fn check(choice: &BackendChoice, wanted: Wanted<'_>) -> Result<(), CliError> {
     let BackendChoice::Spec(spec) = choice else {
         return Ok(());
     };
     check_sandbox(choice.tag(), &**spec, wanted.sandbox)?;
-    let Some((option, hint)) = refused_option(choice.tag(), &**spec, wanted) else {
+    unclaimed(&**spec, wanted.session_fields())
+        .map_or(Ok(()), |error| Err(CliError::from(&error).into_usage()))
+}
+
+/// Refuses a configuration that the backend does not support.
+pub(super) fn check_config(
+    choice: &BackendChoice,
+    config: &EffectiveConfig,
+) -> Result<(), CliError> {
+    let BackendChoice::Spec(spec) = choice else {
         return Ok(());
     };
-    let message = format!("{} cannot be told {option}", choice.tag());
-    Err(CliError::usage(message).with_hint(hint))
+    unclaimed(&**spec, config.session_fields()).map_or(Ok(()), |error| Err(CliError::from(&error)))
+}
+
+/// Returns the refusal of the first of `fields` that the backend does not claim. It is the error that
+/// a run reports before its first session.
+pub(crate) fn unclaimed(
+    spec: &dyn BackendSpec,
+    fields: impl IntoIterator<Item = SessionField>,
+) -> Option<AgentError> {
+    spec.claims()?.require(fields).err()
 }
 
 /// Refuses to run an agent without a sandbox that does not ask about every call.
@@ -48,29 +76,12 @@ pub(crate) fn no_sandbox_for(tag: &str) -> String {
 pub(crate) const NO_SANDBOX_HINT: &str =
     "leave --no-sandbox and AUTONOE_NO_SANDBOX out, or use claude or model:PROVIDER/MODEL";
 
-/// Returns an option that the backend has no way to follow, and what to do about it.
-fn refused_option(
-    tag: &str,
-    spec: &dyn BackendSpec,
-    wanted: Wanted<'_>,
-) -> Option<(&'static str, &'static str)> {
-    let names_model = wanted.model.or(wanted.plan_model).is_some();
-    let is_told_models = tag != "acp" || fields_of(spec)["modelArgument"].is_string();
-    match tag {
-        "gemini" | "acp" if wanted.thinking.is_some() => Some((
-            "how much to think",
-            "leave --thinking out: how much it thinks is its own choice",
-        )),
-        "acp" if names_model && !is_told_models => Some((
-            "a model",
-            "say in its JSON with which argument: {\"type\": \"acp\", .., \"modelArgument\": \"--model\"}",
-        )),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
+    use autonoe_core::{AgentConfig, Mode};
+
     use super::*;
 
     #[test]
@@ -101,14 +112,14 @@ mod tests {
             ("codex", plain, None),
             ("codex", model, None),
             ("codex", thinking, None),
-            ("acp:x", thinking, Some("how much to think")),
+            ("acp:x", thinking, Some("`thinking`")),
             ("codex", open, Some("does not ask about every tool call")),
             ("gemini", planning, None),
-            ("gemini", thinking, Some("how much to think")),
+            ("gemini", thinking, Some("`thinking`")),
             ("gemini", open, Some("does not ask about every tool call")),
             ("acp:x", plain, None),
-            ("acp:x", model, Some("a model")),
-            ("acp:x", planning, Some("a model")),
+            ("acp:x", model, Some("`model`")),
+            ("acp:x", planning, Some("`model`")),
             (with_argument, model, None),
             ("acp:x", open, Some("does not ask about every tool call")),
         ] {
@@ -124,6 +135,48 @@ mod tests {
                     assert!(message.contains(words) && has_hint, "{backend}: {message}");
                 }
             }
+        }
+    }
+    #[test]
+    fn a_configuration_is_refused_with_the_sentence_and_the_remedy_of_the_backend() {
+        let memory_off = AgentConfig::parse(r#"{"projectMemory": false}"#, Path::new("agent.json"))
+            .expect("valid");
+        let config = |config| {
+            EffectiveConfig::merge(config, Mode::Run, SandboxSwitch::default()).expect("valid")
+        };
+        let reads_memory = r#"{"type": "claude", "settingSources": "project"}"#;
+        for (backend, config, refused) in [
+            ("claude", config(Some(memory_off.clone())), None),
+            ("codex", config(Some(memory_off.clone())), None),
+            ("gemini", config(Some(memory_off.clone())), None),
+            (reads_memory, config(None), None),
+            (
+                reads_memory,
+                config(Some(memory_off.clone())),
+                Some("claude"),
+            ),
+            ("acp:x", config(Some(memory_off.clone())), Some("x")),
+        ] {
+            let choice: BackendChoice = backend.parse().expect("a backend");
+            let BackendChoice::Spec(spec) = &choice else {
+                panic!("{backend} has a spec");
+            };
+            let claims = spec.claims().expect("it is known");
+
+            let checked = check_config(&choice, &config);
+
+            let Some(name) = refused else {
+                assert!(checked.is_ok(), "{backend}: {checked:?}");
+                continue;
+            };
+            let error = claims
+                .require([SessionField::ProjectMemory])
+                .expect_err(backend);
+            let refusal = checked.expect_err(backend);
+            assert_eq!(refusal.to_string(), error.to_string());
+            assert_eq!(refusal.hint(), error.remedy());
+            let sentence = format!("{name} does not support the session field `project_memory`: ");
+            assert!(refusal.to_string().starts_with(&sentence), "{refusal}");
         }
     }
 }

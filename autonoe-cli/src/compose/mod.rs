@@ -23,7 +23,7 @@ pub(crate) use backend::context_for;
 pub(crate) use backend_choice::BackendChoice;
 pub(crate) use chosen_backend::ChosenBackend;
 pub(crate) use equipment::Equipment;
-pub(crate) use fitness::{NO_SANDBOX_HINT, Wanted, no_sandbox_for};
+pub(crate) use fitness::{NO_SANDBOX_HINT, Wanted, no_sandbox_for, unclaimed};
 pub(crate) use fleet_parts::{AlertWebhook, criteria_commands, criteria_sandbox};
 pub(crate) use flow_parts::{flow_commands, flow_notifiers, missing_keys, without_keys};
 pub(crate) use model::{ChosenModel, NoModel, Origin};

@@ -54,7 +54,11 @@ fn agents() -> ScriptedAgents {
             .ends(),
         session("builds", 52, 35)
             .uses_tool("Write", json!({"file_path": "auth.rs", "content": ""}))
-            .is_denied("Bash", json!({"command": "git push --force"}))
+            .is_denied_by(
+                "bash-security",
+                "Bash",
+                json!({"command": "git push --force"}),
+            )
             .uses_tool("mcp__autonoe__set_status", set_status("DL-001", "passed"))
             .ends(),
         session("meets the quota", 4, 1).hits_quota(reset),

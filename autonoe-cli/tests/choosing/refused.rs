@@ -1,5 +1,7 @@
 //! Requirements that a backend does not meet are reported before a run.
 
+use serde_json::json;
+
 use crate::choosing::setting::Setting;
 
 #[test]
@@ -24,17 +26,17 @@ fn what_a_backend_cannot_give_is_refused_before_anything_begins() {
         (
             &["--backend=gemini", "--thinking"],
             2,
-            "gemini cannot be told how much to think",
+            "gemini does not support the session field `thinking`",
         ),
         (
             &["--backend=acp:agent", "--model=m"],
             2,
-            "acp cannot be told a model",
+            "agent does not support the session field `model`",
         ),
         (
             &["--backend=acp:agent", "--plan-model=m"],
             2,
-            "acp cannot be told a model",
+            "agent does not support the session field `model`",
         ),
         (&["--backend=codex:x"], 2, "behind codex comes nothing"),
         (&["--backend=acp"], 2, "write acp:COMMAND"),
@@ -96,5 +98,29 @@ fn a_program_that_is_not_there_is_told_before_a_run() {
             said.stderr.contains("autonoe doctor"),
             "{backend}: {said:?}"
         );
+    }
+}
+
+#[test]
+fn a_configuration_that_the_backend_does_not_support_is_refused_alike_by_every_command() {
+    let backend = json!({"type": "claude", "settingSources": "project"});
+    let config = json!({"backend": backend, "projectMemory": false});
+    let setting = Setting::new().configured(&config);
+
+    let dry = setting.autonoe(&["run", "--dry-run"]);
+    let run = setting.autonoe(&["run"]);
+    let doctor = setting.autonoe(&["doctor"]);
+
+    let sentence = "claude does not support the session field `project_memory`: \
+                    it cannot keep the memory files of the project from the agent";
+    let remedy = "set `settingSources` of the backend to \"none\"";
+    for (said, output) in [
+        (&dry, &dry.stderr),
+        (&run, &run.stderr),
+        (&doctor, &doctor.stdout),
+    ] {
+        assert_eq!(said.code, Some(1), "{said:?}");
+        assert!(output.contains(sentence), "{said:?}");
+        assert!(output.contains(remedy), "{said:?}");
     }
 }

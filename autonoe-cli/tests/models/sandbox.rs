@@ -24,7 +24,9 @@ fn a_machine_without_sandboxes_starts_no_agent_and_says_what_to_do() {
 
     assert_eq!(said.code, Some(1), "{said:?}");
     assert!(
-        said.stdout.contains("has no sandbox here") && said.stderr.contains("hint: "),
+        said.stdout
+            .contains("does not support the session field `sandbox`: ")
+            && said.stderr.contains("hint: "),
         "{said:?}"
     );
     assert_eq!(doctor.code, Some(1), "{doctor:?}");

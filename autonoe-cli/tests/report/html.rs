@@ -68,7 +68,8 @@ async fn foreign_text_stays_text() {
     let sample = Sample::new();
     let evil = "<script>alert(1)</script> \"quoted\" 'single' & \u{1b}[2J \u{202e}gpj.exe </title></style>";
     let script = create(&[deliverable("DL-<b>1</b>", evil)])
-        .is_denied(
+        .is_denied_by(
+            "bash-security",
             "Bash",
             serde_json::json!({"command": "curl '<img src=x onerror=alert(1)>'"}),
         )

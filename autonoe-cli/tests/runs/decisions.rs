@@ -4,7 +4,9 @@ use serde_json::json;
 
 use crate::runs::support::autonoe::{Ended, autonoe, scripted};
 use crate::runs::support::project::Project;
-use crate::runs::support::script::{Script, ends, hits_short_quota, is_denied, says, sets, uses};
+use crate::runs::support::script::{
+    Script, ends, hits_short_quota, is_denied_by, says, sets, uses,
+};
 
 mod project_directory {
     use super::*;
@@ -352,7 +354,11 @@ mod configuration {
         project.write(".autonoe/agent.json", r#"{"allowCommands": ["just"]}"#);
         let script = Script::new().plans(&["DL-001"]).session([
             uses("Bash", json!({"command": "just build && ls"})),
-            is_denied("Bash", json!({"command": "curl example.com"})),
+            is_denied_by(
+                "bash-security",
+                "Bash",
+                json!({"command": "curl example.com"}),
+            ),
             sets("DL-001", "passed"),
             ends(),
         ]);
@@ -379,7 +385,7 @@ mod configuration {
                 let input = json!({"command": command});
                 match is_open {
                     true => uses("Bash", input),
-                    false => is_denied("Bash", input),
+                    false => is_denied_by("bash-security", "Bash", input),
                 }
             };
             let script = Script::new().plans(&["DL-001"]).session([
@@ -402,7 +408,7 @@ mod configuration {
         project.write(".autonoe/agent.json", config);
         let forged = json!({"file_path": ".autonoe/status.json", "content": "{}"});
         let script = Script::new().plans(&["DL-001"]).session([
-            is_denied("Write", forged),
+            is_denied_by("autonoe-protection", "Write", forged),
             sets("DL-001", "passed"),
             ends(),
         ]);
@@ -505,16 +511,25 @@ mod sync {
         let script = Script::new()
             .session([says("nothing new"), ends()])
             .session([
-                is_denied("Write", json!({"file_path": "src/main.rs", "content": ""})),
-                is_denied("Edit", json!({"file_path": "src/main.rs"})),
+                is_denied_by(
+                    "autonoe-protection",
+                    "Write",
+                    json!({"file_path": "src/main.rs", "content": ""}),
+                ),
+                is_denied_by(
+                    "autonoe-protection",
+                    "Edit",
+                    json!({"file_path": "src/main.rs"}),
+                ),
                 uses(
                     "Write",
                     json!({"file_path": ".autonoe-note.md", "content": "seen"}),
                 ),
-                is_denied("Bash", json!({"command": "npm install"})),
+                is_denied_by("bash-security", "Bash", json!({"command": "npm install"})),
                 uses("Bash", json!({"command": "npm test"})),
                 uses("Bash", json!({"command": "git status"})),
-                is_denied(
+                is_denied_by(
+                    "grants",
                     "mcp__playwright__browser_navigate",
                     json!({"url": "http://localhost"}),
                 ),

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::runs::support::autonoe::{Ended, autonoe, scripted, scripted_command};
 use crate::runs::support::project::Project;
-use crate::runs::support::script::{Script, ends, is_denied, sets, uses};
+use crate::runs::support::script::{Script, ends, is_denied_by, sets, uses};
 
 #[test]
 fn without_a_command_there_is_help() {
@@ -133,7 +133,10 @@ fn a_sandbox_that_is_switched_off_is_warned_of() {
 fn files_are_deleted_only_when_a_person_allowed_it() {
     let delete = json!({"command": "rm old.txt"});
     for (arguments, step) in [
-        (&["run"][..], is_denied("Bash", delete.clone())),
+        (
+            &["run"][..],
+            is_denied_by("bash-security", "Bash", delete.clone()),
+        ),
         (
             &["run", "--allow-destructive"],
             uses("Bash", delete.clone()),

@@ -4,11 +4,15 @@ use serde_json::{Value, json};
 
 use crate::runs::support::autonoe::{Ended, scripted, scripted_command};
 use crate::runs::support::project::Project;
-use crate::runs::support::script::{Script, ends, is_denied, sets};
+use crate::runs::support::script::{Script, ends, is_denied_by, sets};
 
 fn script() -> Script {
     Script::new().plans(&["DL-001"]).session([
-        is_denied("Bash", json!({"command": "curl example.com"})),
+        is_denied_by(
+            "bash-security",
+            "Bash",
+            json!({"command": "curl example.com"}),
+        ),
         sets("DL-001", "passed"),
         ends(),
     ])
@@ -50,13 +54,14 @@ fn lines_are_plain_and_the_result_alone_is_on_standard_output() {
 #[test]
 fn denied_calls_that_a_setting_allows_are_summarised_after_the_run() {
     let project = Project::new();
-    let denied = |command: &str| is_denied("Bash", json!({ "command": command }));
+    let denied =
+        |command: &str| is_denied_by("bash-security", "Bash", json!({ "command": command }));
     let script = Script::new().plans(&["DL-001"]).session([
         denied("rm old.txt"),
         denied("docker ps"),
         denied("cat x > /etc/hosts"),
         denied("docker images"),
-        is_denied("Task", json!({"prompt": "look"})),
+        is_denied_by("grants", "Task", json!({"prompt": "look"})),
         sets("DL-001", "passed"),
         ends(),
     ]);
@@ -154,7 +159,7 @@ fn a_reader_that_goes_away_does_not_end_the_run() {
 fn texts_of_agents_cannot_command_the_terminal_or_forge_lines() {
     let project = Project::new();
     let script = Script::new().plans(&["DL-001"]).session([
-        is_denied("X\u{1b}[2JY", json!({})),
+        is_denied_by("grants", "X\u{1b}[2JY", json!({})),
         json!({"endsWithError": "\u{1b}[2J\r\n[PASS] forged \u{202e}"}),
     ]);
     let arguments = ["run", "--max-retries=0", "--debug"];

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::runs::support::autonoe::{Ended, autonoe, scripted};
 use crate::runs::support::project::Project;
-use crate::runs::support::script::{Script, ends, is_denied, sets, uses};
+use crate::runs::support::script::{Script, ends, is_denied_by, sets, uses};
 
 /// Commands that only the policy, only a guard, only a hook, or nothing blocks.
 const COMMANDS: &[(&str, bool)] = &[
@@ -40,7 +40,7 @@ fn a_command_that_a_run_blocks_is_never_called_allowed() {
         let input = json!({ "command": command });
         steps.push(match allowed {
             true => uses("Bash", input),
-            false => is_denied("Bash", input),
+            false => is_denied_by("bash-security", "Bash", input),
         });
     }
     steps.extend([sets("DL-001", "passed"), ends()]);

@@ -7,10 +7,10 @@ use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use autonoe_backend::{Inside, SessionPlace};
+use autonoe_backend::{Inside, OUTER_SANDBOX_REMEDY, SessionPlace, program_claims};
 use autonoe_core::{
-    AgentError, AgentErrorKind, Capabilities, HookCoverage, SessionSpec, Support, TokenReports,
-    ToldEvents, Toolbox, write_new_file,
+    AgentError, AgentErrorKind, Capabilities, HookCoverage, SessionField, SessionSpec, Support,
+    TokenReports, ToldEvents, Toolbox, write_new_file,
 };
 use autonoe_process::Launch;
 
@@ -104,36 +104,35 @@ impl LaunchPlan {
             fixed: vec![home],
             ..Inside::default()
         };
-        let launch = options.walls.launch(spec, place, &inside).await?;
+        let launch = options
+            .walls
+            .launch(spec, &claims(options), place, &inside)
+            .await?;
         Ok(launch.arg("app-server").envs(environment))
     }
 }
 
 /// Returns what the backend can do with these options, whatever version the program has.
 pub(crate) fn claims(options: &CodexOptions) -> Capabilities {
-    let claims = Capabilities::new("codex")
+    let claims = program_claims("codex")
         // Codex does not ask before it reads resources of MCP servers.
         .with_hooks(HookCoverage::AskedOnly)
         // An approved command may leave the sandbox of Codex, so it is not used.
         .with_sandbox(Support::No)
-        .with_outer_sandbox(Support::Yes)
+        .with_remedy(SessionField::Sandbox, OUTER_SANDBOX_REMEDY)
         .with_tokens(TokenReports::EachCall)
-        .with_quota_reset(Support::Yes)
-        .with_model(Support::Yes)
-        .with_system_prompt(Support::Yes)
-        .with_thinking(Support::Yes)
-        .with_max_turns(Support::Yes)
-        .with_mcp_servers(Support::Yes)
         .with_project_memory_off(Support::Yes)
-        .with_in_process_tools(Support::Yes)
-        .with_steering(Support::Yes)
         .with_events(
             ToldEvents::default()
                 .with_model_calls(Support::Yes)
                 .with_model_chunks(Support::Yes),
         );
     match options.home {
-        CodexHome::PerSession => claims.with_resume_remedy("keep the home folder"),
+        CodexHome::PerSession => {
+            let remedy = "set `home` of the backend to {\"kept\": \"<folder>\"}: with \
+                          \"perSession\" Codex keeps no conversations";
+            claims.with_remedy(SessionField::Resume, remedy)
+        }
         CodexHome::Kept(_) => claims.with_resume(Support::Yes),
     }
 }

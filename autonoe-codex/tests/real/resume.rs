@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::Arc;
 
 use autonoe_codex::{CodexAgents, CodexHome};
-use autonoe_core::{AgentClientFactory, AgentErrorKind, StreamEvent, TokenUsage};
+use autonoe_core::{AgentClientFactory, AgentErrorKind, SessionField, StreamEvent, TokenUsage};
 use autonoe_testkit::model_server::{Script, Turn};
 
 use crate::setting::{Setting, events_of};
@@ -87,7 +87,10 @@ async fn a_conversation_that_was_not_kept_is_not_gone_on_with() {
 
     let refused = agents.create(spec).expect_err("nothing was kept");
 
-    assert_eq!(refused.kind(), AgentErrorKind::Unsupported);
+    assert_eq!(
+        refused.kind(),
+        AgentErrorKind::Unclaimed(SessionField::Resume)
+    );
 }
 
 /// Whoever uses the folder next, outside of the sandbox, would start what it says.

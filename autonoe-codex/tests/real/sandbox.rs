@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use autonoe_backend::{SandboxNetwork, Walls};
 use autonoe_codex::{CodexAgents, CodexOptions};
 use autonoe_core::{
-    AgentClientFactory, AgentError, AgentErrorKind, CredentialFilter, Sandbox, StreamEvent,
-    ToolStatus,
+    AgentClientFactory, AgentError, AgentErrorKind, CredentialFilter, Sandbox, SessionField,
+    StreamEvent, ToolStatus,
 };
 use autonoe_testkit::model_server::{Credential, Script, Turn};
 
@@ -98,10 +98,13 @@ async fn a_session_that_needs_a_sandbox_is_not_made_without_one() {
 
     let refused = setting.agents().create(spec).expect_err("there is none");
 
-    assert_eq!(refused.kind(), AgentErrorKind::Unsupported);
+    assert_eq!(
+        refused.kind(),
+        AgentErrorKind::Unclaimed(SessionField::Sandbox)
+    );
     let capabilities = setting.agents().probe().await.expect("it is there");
     assert!(!capabilities.sandbox.is_yes());
-    assert!(capabilities.sandbox_remedy.is_some());
+    assert!(capabilities.remedies.contains_key(&SessionField::Sandbox));
     assert_eq!(capabilities.version.as_deref(), Some("0.166.0"));
 }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::SessionField;
 use crate::domain::{Failure, InvalidValue, Retry};
 
 /// Why an agent could not be started or did not finish.
@@ -129,6 +130,9 @@ pub enum AgentErrorKind {
     Configuration,
     /// The backend cannot do what was asked, by its nature.
     Unsupported,
+    /// The session sets a field that the backend does not claim:
+    /// [`SessionSpec::refuse_unclaimed`](super::SessionSpec::refuse_unclaimed).
+    Unclaimed(SessionField),
     /// The agent said something that the backend does not understand.
     Protocol,
     /// The agent ended unexpectedly.
@@ -150,6 +154,7 @@ impl AgentErrorKind {
             Self::Billing => "billing",
             Self::Configuration => "configuration",
             Self::Unsupported => "unsupported",
+            Self::Unclaimed(field) => field.code(),
             Self::Protocol => "protocol",
             Self::Crashed => "crashed",
             Self::Timeout => "timeout",
@@ -165,7 +170,8 @@ impl AgentErrorKind {
             | Self::Authentication
             | Self::Billing
             | Self::Configuration
-            | Self::Unsupported => false,
+            | Self::Unsupported
+            | Self::Unclaimed(_) => false,
             Self::Protocol | Self::Crashed | Self::Timeout | Self::Overloaded | Self::Other => true,
         }
     }

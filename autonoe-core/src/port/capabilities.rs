@@ -1,7 +1,11 @@
 //! What a backend can do, honestly graded.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::SessionField;
 
 /// What a backend can do. A run looks before it starts and refuses what is not safe.
 ///
@@ -33,9 +37,6 @@ pub struct Capabilities {
     /// Why the backend has no sandbox on this machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox_problem: Option<String>,
-    /// What a person can do about it that there is none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sandbox_remedy: Option<String>,
     /// Whether it starts its agents in the sandbox that a run asks for by
     /// [`OuterSandbox::bubblewrap`](super::OuterSandbox::bubblewrap), or does not start them.
     #[serde(default = "no")]
@@ -49,9 +50,6 @@ pub struct Capabilities {
     pub quota_reset: Support,
     /// Whether it can resume an earlier conversation.
     pub resume: Support,
-    /// How to set the backend up so that it can resume conversations, when it cannot.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub resume_remedy: Option<String>,
     /// Whether a session can choose its model.
     #[serde(default = "no")]
     pub model: Support,
@@ -70,6 +68,9 @@ pub struct Capabilities {
     /// Whether a session can keep the memory files of the project from the agent.
     #[serde(default = "no")]
     pub project_memory_off: Support,
+    /// How to set the backend up so that it supports a field of a session that it does not claim.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub remedies: BTreeMap<SessionField, String>,
     /// Whether it takes our tools as they are; otherwise they need a
     /// [`ToolServer`](super::ToolServer).
     pub in_process_tools: Support,
@@ -92,19 +93,18 @@ impl Capabilities {
             hooks: HookCoverage::None,
             sandbox: Support::No,
             sandbox_problem: None,
-            sandbox_remedy: None,
             outer_sandbox: Support::No,
             cost: Support::No,
             tokens: TokenReports::None,
             quota_reset: Support::No,
             resume: Support::No,
-            resume_remedy: None,
             model: Support::No,
             system_prompt: Support::No,
             thinking: Support::No,
             max_turns: Support::No,
             mcp_servers: Support::No,
             project_memory_off: Support::No,
+            remedies: BTreeMap::new(),
             in_process_tools: Support::No,
             tool_server: ServerReach::Address,
             steering: Support::No,
@@ -137,13 +137,6 @@ impl Capabilities {
     #[must_use]
     pub fn with_sandbox_problem(mut self, problem: impl Into<String>) -> Self {
         self.sandbox_problem = Some(problem.into());
-        self
-    }
-
-    /// Says what a person can do about it that there is no sandbox of its own.
-    #[must_use]
-    pub fn with_sandbox_remedy(mut self, remedy: impl Into<String>) -> Self {
-        self.sandbox_remedy = Some(remedy.into());
         self
     }
 
@@ -182,10 +175,13 @@ impl Capabilities {
         self
     }
 
-    /// Sets how to set the backend up so that it can resume conversations.
+    /// Sets how to set the backend up so that it supports `field`, which it does not claim.
+    ///
+    /// The refusal of the field has this remedy. Without it, the remedy is to leave the field out or
+    /// to use another backend.
     #[must_use]
-    pub fn with_resume_remedy(mut self, remedy: impl Into<String>) -> Self {
-        self.resume_remedy = Some(remedy.into());
+    pub fn with_remedy(mut self, field: SessionField, remedy: impl Into<String>) -> Self {
+        self.remedies.insert(field, remedy.into());
         self
     }
 

@@ -29,6 +29,7 @@ mod repository;
 mod retelling;
 mod run_event;
 mod schema;
+mod session_field;
 mod session_scope;
 mod session_spec;
 mod signs_of_life;
@@ -42,7 +43,6 @@ mod tool_execution;
 mod tool_server;
 mod toolbox;
 mod typed_tool;
-mod unclaimed_field;
 mod workspace;
 
 pub use agent::{
@@ -80,6 +80,7 @@ pub use repository::{
 pub use retelling::RetoldSessions;
 pub use run_event::{Delivery, RunEvent, RunEventKind, WaitReason};
 pub use schema::{InputSchema, InvalidSchema};
+pub use session_field::SessionField;
 pub(crate) use session_scope::SessionScope;
 pub use session_spec::{
     OuterSandbox, Sandbox, SessionSpec, ThinkingBudget, ThinkingBudgetTooSmall,

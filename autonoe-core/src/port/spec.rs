@@ -10,7 +10,8 @@ use schemars::Schema;
 use serde_json::Value;
 
 use super::{
-    AgentClientFactory, BackendProbe, OuterSandbox, PreToolUseHook, ProbeFinding, ProjectPaths,
+    AgentClientFactory, BackendProbe, Capabilities, OuterSandbox, PreToolUseHook, ProbeFinding,
+    ProjectPaths,
 };
 
 /// Describes a hook in a configuration file, and builds it.
@@ -115,6 +116,15 @@ pub trait BackendSpec: fmt::Debug + Send + Sync {
                 None => ProbeFinding::explained_problem("backend", error.to_string()),
             }),
         }
+    }
+
+    /// Returns the capabilities that the backend claims with these fields, on a machine where it
+    /// works; `None` if only a probe tells.
+    ///
+    /// Commands use it to refuse an option or a configuration before anything starts:
+    /// [`Capabilities::require`].
+    fn claims(&self) -> Option<Capabilities> {
+        None
     }
 
     /// Returns the outer sandbox that a run on it is to have, unless who starts the run has made

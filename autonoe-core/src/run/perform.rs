@@ -16,12 +16,12 @@ use super::setting::Setting;
 use super::task::{Stand, Task};
 use super::{RunMessage, RunRequest, Session, prompt};
 use crate::domain::{
-    AgentSessionId, BudgetKind, Failure, InstructionName, SessionEnd, SessionKey, SessionOutcome,
-    SessionResult, Spent, StreamEvent,
+    BudgetKind, Failure, InstructionName, SessionEnd, SessionKey, SessionOutcome, SessionResult,
+    Spent, StreamEvent,
 };
 use crate::port::{
     AgentClient, AgentError, AgentErrorKind, CallRecords, Events, NoControl, Prompt, RunEventKind,
-    ServedTools, SessionControl, SessionScope, SessionSpec, Toolbox,
+    ServedTools, SessionControl, SessionScope, Toolbox,
 };
 use crate::tools::{LedgerBook, LostGround};
 
@@ -269,15 +269,13 @@ impl Setting {
             .with_events(events.clone())
             .until(over.clone());
         let served = self.serve(stand, &key, &tools).await?;
-        let mut spec = SessionSpec::new(key, parts.project_paths.project.clone(), gate, tools);
+        let mut spec = parts.session_spec(key, gate, tools);
         spec.epoch = stand.book.map(LedgerBook::epoch).unwrap_or_default();
         spec.instruction = task.instruction.clone();
-        spec.mode = parts.limits.mode;
         spec.model = self.model(task).map(str::to_owned);
-        let system_prompt = task.extras.system_prompt.as_ref();
-        spec.system_prompt = system_prompt.or(parts.system_prompt.as_ref()).cloned();
-        spec.project_memory = parts.project_memory;
-        spec.thinking = parts.thinking;
+        if let Some(system_prompt) = &task.extras.system_prompt {
+            spec.system_prompt = Some(system_prompt.clone());
+        }
         spec.mcp_servers = mcp_servers(parts, task);
         if let Some(served) = &served {
             let server = served.reached(stand.capabilities.tool_server);
@@ -285,11 +283,6 @@ impl Setting {
             spec.mcp_servers
                 .insert(Toolbox::SERVER.to_owned(), server.clone());
         }
-        spec.sandbox = parts.sandbox;
-        spec.outer_sandbox = parts.outer_sandbox.clone();
-        spec.environment = parts.environment.clone();
-        spec.credential_filter = parts.credential_filter.clone();
-        spec.lock = parts.lock.clone();
         spec.span = *events.span();
         spec.events = scope.events();
         spec.trace = Some(match &parts.trace {
@@ -298,8 +291,12 @@ impl Setting {
         });
         spec.budget = task.budget_at(self.now());
         spec.max_turns = task.extras.max_turns.or(parts.max_turns);
-        spec.resume = resumable(stand, task)?;
+        spec.resume = task.extras.resume.clone();
         spec.keeping = self.keeping.clone();
+        // Does not rely on the backend: one that ignores a field would start a session that is
+        // less limited than the caller asked for.
+        spec.refuse_unclaimed(stand.capabilities)
+            .map_err(|error| Failure::from(&error))?;
         let client = parts
             .agents
             .create(spec)
@@ -359,17 +356,6 @@ fn tools_not_reached(stand: Stand<'_>) -> Failure {
     let mut failure = Failure::permanent("tools_not_reached", message);
     failure.remedy = Some("give the run a tool server that has a command as well".to_owned());
     failure
-}
-
-/// Returns the conversation to go on with, if the backend can.
-fn resumable(stand: Stand<'_>, task: &Task<'_>) -> Result<Option<AgentSessionId>, Failure> {
-    let conversation = task.extras.resume.clone();
-    if conversation.is_some() && !stand.capabilities.resume.is_yes() {
-        let backend = &stand.capabilities.backend;
-        let message = format!("{backend} cannot go on with an earlier conversation");
-        return Err(Failure::permanent("resume_not_supported", message));
-    }
-    Ok(conversation)
 }
 
 /// Waits until a message was delivered; for ever when none is on its way.

@@ -1,37 +1,20 @@
 //! What a backend must be able to do before a run starts on it.
 
 use crate::domain::Failure;
-use crate::port::{Capabilities, HookCoverage, OuterSandbox, Sandbox};
+use crate::port::{Capabilities, HookCoverage, SessionField, SessionSpec};
 
-/// What a run asks of a backend.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Demands<'a> {
-    pub(super) sandbox: Sandbox,
-    pub(super) outer_sandbox: Option<&'a OuterSandbox>,
-    pub(super) has_tool_server: bool,
-}
-
-/// Returns why a run must not start on a backend, or `None` if it may.
+/// Returns why a run must not start on a backend, or `None` if it may. `spec` has every field that
+/// sessions of the run set.
 ///
 /// A guard or a limit that nobody enforces is worse than none: the person who
 /// set it relies on it. So these are errors, not warnings.
-pub(super) fn refuse(capabilities: &Capabilities, demands: Demands<'_>) -> Option<Failure> {
+pub(super) fn refuse(
+    capabilities: &Capabilities,
+    spec: &SessionSpec,
+    has_tool_server: bool,
+) -> Option<Failure> {
     let backend = &capabilities.backend;
-    let refuse = |code, message| Some(Failure::permanent(code, message));
-    let is_ours = demands
-        .outer_sandbox
-        .is_some_and(OuterSandbox::is_bubblewrap);
-    if is_ours && !capabilities.outer_sandbox.is_yes() {
-        return refuse(
-            "outer_sandbox_not_made",
-            format!(
-                "{backend} does not start its agents in bubblewrap, which the run asks for; leave \
-                 that out, or name the sandbox that is around all of the run"
-            ),
-        );
-    }
-    let has_outer_sandbox = demands.outer_sandbox.is_some();
-    if capabilities.hooks != HookCoverage::EveryTool && !has_outer_sandbox {
+    if capabilities.hooks != HookCoverage::EveryTool && spec.outer_sandbox.is_none() {
         let way = match capabilities.outer_sandbox.is_yes() {
             true => "run it in an outer sandbox, with OuterSandbox::bubblewrap()",
             false => "run it in an outer sandbox",
@@ -40,34 +23,33 @@ pub(super) fn refuse(capabilities: &Capabilities, demands: Demands<'_>) -> Optio
             "{backend} does not ask about every tool call, so the guards cannot be enforced; {way}"
         );
         let mut refusal = Failure::permanent("guards_not_enforced", message);
-        refusal.remedy.clone_from(&capabilities.sandbox_remedy);
+        let remedy = capabilities.remedies.get(&SessionField::Sandbox);
+        refusal.remedy = remedy.cloned();
         return Some(refusal);
     }
-    if demands.sandbox == Sandbox::Required && !capabilities.sandbox.is_yes() && !has_outer_sandbox
-    {
-        let message = match &capabilities.sandbox_problem {
-            Some(problem) => format!("{backend} has no sandbox here: {problem}"),
-            None => {
-                format!("{backend} has no sandbox here; run it in an outer one, or switch it off")
-            }
-        };
-        let mut refusal = Failure::permanent("sandbox_not_available", message);
-        refusal.remedy.clone_from(&capabilities.sandbox_remedy);
-        return Some(refusal);
+    if let Err(error) = spec.refuse_unclaimed(capabilities) {
+        return Some(Failure::from(&error));
     }
-    if !capabilities.in_process_tools.is_yes() && !demands.has_tool_server {
-        return refuse(
-            "tools_not_served",
-            format!("{backend} cannot take the deliverable tools; give the run a tool server"),
-        );
+    if capabilities.in_process_tools.is_yes() {
+        return None;
     }
-    None
+    if !has_tool_server {
+        let message =
+            format!("{backend} cannot take the deliverable tools; give the run a tool server");
+        return Some(Failure::permanent("tools_not_served", message));
+    }
+    // The tool server is one of the MCP servers of each session.
+    let reached = capabilities.require([SessionField::McpServers]);
+    reached.err().map(|error| Failure::from(&error))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::port::Support;
+    use crate::domain::{RunId, SessionKey};
+    use crate::port::{
+        Gate, Grants, OuterSandbox, ProjectPaths, Sandbox, Support, ThinkingBudget, Toolbox,
+    };
 
     fn able() -> Capabilities {
         Capabilities::new("agent")
@@ -76,115 +58,123 @@ mod tests {
             .with_in_process_tools(Support::Yes)
     }
 
-    const DEMANDS: Demands<'_> = Demands {
-        sandbox: Sandbox::Required,
-        outer_sandbox: None,
-        has_tool_server: false,
-    };
-
-    #[test]
-    fn what_to_do_about_a_missing_sandbox_is_told_if_the_backend_knows() {
-        let unable = able().with_sandbox(Support::No);
-        let asks_little = unable.clone().with_hooks(HookCoverage::AskedOnly);
-        for (capabilities, remedy) in [
-            (unable.clone(), None),
-            (unable.with_sandbox_remedy("install it"), Some("install it")),
-            (
-                asks_little.with_sandbox_remedy("install it"),
-                Some("install it"),
-            ),
-        ] {
-            let refusal = refuse(&capabilities, DEMANDS).expect("it has none");
-
-            assert_eq!(refusal.remedy.as_deref(), remedy);
-        }
+    fn with(change: impl FnOnce(&mut SessionSpec)) -> SessionSpec {
+        let key = SessionKey {
+            run: RunId::new("run"),
+            number: 0,
+        };
+        let gate = Gate::new(ProjectPaths::new("/p"), Grants::none());
+        let mut spec = SessionSpec::new(key, "/p", gate, Toolbox::new([]));
+        change(&mut spec);
+        spec
     }
 
     #[test]
-    fn the_message_contains_the_sandbox_problem() {
-        let unable = able().with_sandbox(Support::No);
-        let unable = unable.with_sandbox_problem("bwrap is not on PATH");
+    fn the_refusal_of_a_field_has_the_sentence_and_the_remedy_of_refuse_unclaimed() {
+        let spec = with(|spec| spec.thinking = Some(ThinkingBudget::default()));
+        let unable = able().with_remedy(SessionField::Thinking, "use the large model");
 
-        let refusal = refuse(&unable, DEMANDS).expect("it has none");
+        let refusal = refuse(&unable, &spec, false).expect("not claimed");
 
-        let message = "agent has no sandbox here: bwrap is not on PATH";
-        assert_eq!(refusal.message, message);
+        let error = spec.refuse_unclaimed(&unable).expect_err("not claimed");
+        assert_eq!(refusal, Failure::from(&error));
+        assert_eq!(refusal.remedy.as_deref(), Some("use the large model"));
+    }
+
+    #[test]
+    fn a_backend_that_can_bypass_the_gate_is_refused_with_the_remedy_of_its_sandbox() {
+        let partial = able().with_hooks(HookCoverage::AskedOnly);
+        let partial = partial.with_remedy(SessionField::Sandbox, "install it");
+
+        let refusal = refuse(&partial, &with(|_| ()), false).expect("it has none");
+
+        assert_eq!(refusal.code, "guards_not_enforced");
+        assert_eq!(refusal.remedy.as_deref(), Some("install it"));
     }
 
     #[test]
     fn a_run_starts_only_where_its_guards_and_limits_are_enforced() {
-        let container = OuterSandbox {
-            name: "a container".to_owned(),
+        let required = || with(|_| ());
+        let off = || with(|spec| spec.sandbox = Sandbox::Off);
+        let in_container = || {
+            with(|spec| {
+                spec.outer_sandbox = Some(OuterSandbox {
+                    name: "a container".to_owned(),
+                });
+            })
         };
-        let bubblewrap = OuterSandbox::bubblewrap();
-        let outer = Demands {
-            outer_sandbox: Some(&container),
-            ..DEMANDS
-        };
-        let ours = Demands {
-            outer_sandbox: Some(&bubblewrap),
-            ..DEMANDS
-        };
-        let off = Demands {
-            sandbox: Sandbox::Off,
-            ..DEMANDS
-        };
-        let served = Demands {
-            has_tool_server: true,
-            ..DEMANDS
-        };
-        for (capabilities, demands, expected) in [
-            (able(), DEMANDS, None),
-            (
-                able().with_hooks(HookCoverage::AskedOnly),
-                DEMANDS,
-                Some("guards_not_enforced"),
-            ),
+        let in_bubblewrap = || with(|spec| spec.outer_sandbox = Some(OuterSandbox::bubblewrap()));
+        let with_model = || with(|spec| spec.model = Some("large".to_owned()));
+        let partial = || able().with_hooks(HookCoverage::AskedOnly);
+        let served = || able().with_in_process_tools(Support::No);
+        for (capabilities, spec, has_tool_server, expected) in [
+            (able(), required(), false, None),
+            (partial(), required(), false, Some("guards_not_enforced")),
             (
                 able().with_hooks(HookCoverage::None),
-                off,
+                off(),
+                false,
                 Some("guards_not_enforced"),
             ),
-            (able().with_hooks(HookCoverage::AskedOnly), outer, None),
-            // What nobody makes guards nothing, however well the backend asks.
-            (able(), ours, Some("outer_sandbox_not_made")),
+            (partial(), in_container(), false, None),
+            // A sandbox that nobody makes guards nothing, however well the backend asks.
             (
-                able().with_hooks(HookCoverage::AskedOnly),
-                ours,
-                Some("outer_sandbox_not_made"),
+                able(),
+                in_bubblewrap(),
+                false,
+                Some("outer_sandbox_not_supported"),
             ),
             (
-                able()
-                    .with_hooks(HookCoverage::None)
-                    .with_outer_sandbox(Support::Yes),
-                ours,
+                partial(),
+                in_bubblewrap(),
+                false,
+                Some("outer_sandbox_not_supported"),
+            ),
+            (
+                partial().with_outer_sandbox(Support::Yes),
+                in_bubblewrap(),
+                false,
                 None,
             ),
             (
-                able()
-                    .with_hooks(HookCoverage::AskedOnly)
-                    .with_outer_sandbox(Support::Yes),
-                DEMANDS,
+                partial().with_outer_sandbox(Support::Yes),
+                required(),
+                false,
                 Some("guards_not_enforced"),
             ),
             (
                 able().with_sandbox(Support::No),
-                DEMANDS,
-                Some("sandbox_not_available"),
+                required(),
+                false,
+                Some("sandbox_not_supported"),
             ),
-            (able().with_sandbox(Support::No), off, None),
-            (able().with_sandbox(Support::No), outer, None),
+            (able().with_sandbox(Support::No), off(), false, None),
             (
-                able().with_in_process_tools(Support::No),
-                DEMANDS,
-                Some("tools_not_served"),
+                able().with_sandbox(Support::No),
+                in_container(),
+                false,
+                None,
             ),
-            (able().with_in_process_tools(Support::No), served, None),
+            (able(), with_model(), false, Some("model_not_supported")),
+            (able().with_model(Support::Yes), with_model(), false, None),
+            (served(), required(), false, Some("tools_not_served")),
+            (
+                served(),
+                required(),
+                true,
+                Some("mcp_servers_not_supported"),
+            ),
+            (
+                served().with_mcp_servers(Support::Yes),
+                required(),
+                true,
+                None,
+            ),
         ] {
-            let refusal = refuse(&capabilities, demands);
+            let refusal = refuse(&capabilities, &spec, has_tool_server);
 
             let code = refusal.as_ref().map(|failure| failure.code.as_str());
-            assert_eq!(code, expected, "{capabilities:?} {demands:?}");
+            assert_eq!(code, expected, "{capabilities:?} {spec:?}");
         }
     }
 }

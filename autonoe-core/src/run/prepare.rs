@@ -6,12 +6,12 @@ use std::time::Duration;
 use futures::{FutureExt, future};
 
 use super::drive::Drive;
-use super::preflight::{Demands, refuse};
+use super::preflight::refuse;
 use super::setting::Setting;
 use super::takeover::{take_over, take_over_again};
 use super::uncounted::{refuse_money_limit, refuse_token_limit};
-use crate::domain::{Budget, BudgetKind, ExitReason, Failure, LedgerView};
-use crate::port::Capabilities;
+use crate::domain::{Budget, BudgetKind, ExitReason, Failure, LedgerView, Phase, SessionKey};
+use crate::port::{Capabilities, Gate, Grants, SessionSpec, Toolbox};
 use crate::tools::LedgerBook;
 
 /// What is known once the backend was looked at and the ledger taken over.
@@ -37,20 +37,14 @@ impl Setting {
         take_hold: impl Future<Output = Result<T, Failure>>,
     ) -> Result<(Capabilities, T), NotReady> {
         let parts = &self.parts;
-        let demands = Demands {
-            sandbox: parts.sandbox,
-            outer_sandbox: parts.outer_sandbox.as_ref(),
-            has_tool_server: parts.tool_server.is_some(),
-        };
+        let spec = self.planned_session();
         let look = async {
             let capabilities = parts
                 .agents
                 .probe()
                 .await
                 .map_err(|error| Failure::from(&error))?;
-            if let Some(refusal) = refuse(&capabilities, demands) {
-                return Err(refusal);
-            }
+            refuse(&capabilities, &spec, parts.tool_server.is_some()).map_or(Ok(()), Err)?;
             if budget.cost_usd.is_some() {
                 let cost_of = |model: &str| parts.agents.cost_of(model);
                 let refusal = refuse_money_limit(&capabilities, &parts.models, cost_of);
@@ -73,6 +67,19 @@ impl Setting {
             found = caught(look) => found.map_err(NotReady::Failed),
             () = time_is_up => Err(NotReady::TimeIsUp),
         }
+    }
+
+    /// Returns a session with every field that sessions of this run set, whatever their instruction.
+    fn planned_session(&self) -> SessionSpec {
+        let parts = &self.parts;
+        let key = SessionKey {
+            run: self.run.clone(),
+            number: 0,
+        };
+        let gate = Gate::new(parts.project_paths.clone(), Grants::none());
+        let mut spec = parts.session_spec(key, gate, Toolbox::new([]));
+        spec.model = parts.models.for_phase(Phase::Planning).map(str::to_owned);
+        spec
     }
 }
 

@@ -12,11 +12,11 @@ use super::drive::Drive;
 use super::{
     LedgerHistory, RecordedRun, RunControl, RunJournal, RunLimits, SessionLimits, TraceContent,
 };
-use crate::domain::{CredentialFilter, Models, RunReport, TraceContext};
+use crate::domain::{CredentialFilter, Models, RunReport, SessionKey, TraceContext};
 use crate::port::{
-    AgentClientFactory, Clock, DeliverableRepository, Grants, IdSource, InstructionSource,
-    McpServer, OuterSandbox, PreToolUseHook, ProjectPaths, RunObserver, Sandbox, ThinkingBudget,
-    Tool, ToolServer, Workspace,
+    AgentClientFactory, Clock, DeliverableRepository, Gate, Grants, IdSource, InstructionSource,
+    McpServer, OuterSandbox, PreToolUseHook, ProjectPaths, RunObserver, Sandbox, SessionSpec,
+    ThinkingBudget, Tool, ToolServer, Toolbox, Workspace,
 };
 
 /// Runs sessions one after another until the work is done, or until it must stop.
@@ -96,6 +96,25 @@ pub(super) struct Parts {
     pub(super) ledger_history: LedgerHistory,
     pub(super) trace: Option<TraceContext>,
     pub(super) trace_content: TraceContent,
+}
+
+impl Parts {
+    /// Makes the spec of a session with all fields that are the same in every session of the run.
+    pub(super) fn session_spec(&self, key: SessionKey, gate: Gate, tools: Toolbox) -> SessionSpec {
+        let mut spec = SessionSpec::new(key, self.project_paths.project.clone(), gate, tools);
+        spec.mode = self.limits.mode;
+        spec.system_prompt.clone_from(&self.system_prompt);
+        spec.project_memory = self.project_memory;
+        spec.thinking = self.thinking;
+        spec.mcp_servers.clone_from(&self.mcp_servers);
+        spec.sandbox = self.sandbox;
+        spec.outer_sandbox.clone_from(&self.outer_sandbox);
+        spec.environment.clone_from(&self.environment);
+        spec.credential_filter = self.credential_filter.clone();
+        spec.lock.clone_from(&self.lock);
+        spec.max_turns = self.max_turns;
+        spec
+    }
 }
 
 impl SessionRunner {

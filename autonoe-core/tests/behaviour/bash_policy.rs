@@ -32,7 +32,7 @@ async fn a_sync_run_does_not_let_the_shell_write() {
     let bench = Bench::new([
         SessionScript::new("plans")
             .uses_tool("mcp__autonoe__create", create(&["A"]))
-            .is_denied("Bash", json!({ "command": WRITES }))
+            .is_denied_by("bash-security", "Bash", json!({ "command": WRITES }))
             .uses_tool("Bash", json!({"command": "cargo test"}))
             .ends(),
         SessionScript::new("verifies")

@@ -91,6 +91,12 @@ impl AgentClientFactory for Recorder {
             .with_hooks(HookCoverage::EveryTool)
             .with_cost(Support::Yes)
             .with_tokens(TokenReports::EachCall)
+            .with_model(Support::Yes)
+            .with_system_prompt(Support::Yes)
+            .with_thinking(Support::Yes)
+            .with_max_turns(Support::Yes)
+            .with_mcp_servers(Support::Yes)
+            .with_project_memory_off(Support::Yes)
             .with_in_process_tools(Support::Yes))
     }
 
@@ -181,13 +187,22 @@ async fn these_cannot_be_removed_by_a_hook_that_approves() {
     let bench = Bench::new([
         plans(&["A"]),
         SessionScript::new("tries all that the guards forbid")
-            .is_denied(
+            .is_denied_by(
+                "autonoe-protection",
                 "Write",
                 json!({"file_path": ".autonoe/status.json", "content": ""}),
             )
-            .is_denied("Write", json!({"file_path": "/etc/passwd", "content": ""}))
-            .is_denied("Read", json!({"file_path": "/home/user/.ssh/id_ed25519"}))
-            .is_denied("Bash", json!({"command": "ls"}))
+            .is_denied_by(
+                "file-scope",
+                "Write",
+                json!({"file_path": "/etc/passwd", "content": ""}),
+            )
+            .is_denied_by(
+                "file-scope",
+                "Read",
+                json!({"file_path": "/home/user/.ssh/id_ed25519"}),
+            )
+            .is_denied_by("bash-security", "Bash", json!({"command": "ls"}))
             .uses_tool("mcp__autonoe__set_status", status("A", "passed"))
             .ends(),
     ]);

@@ -161,11 +161,19 @@ async fn lesson_10_the_autonoe_guard_watches_every_tool_that_can_write() {
     let bench = Bench::new([
         plans(&["A"]),
         SessionScript::new("tries every way")
-            .is_denied("Write", file.clone())
-            .is_denied("Edit", file.clone())
-            .is_denied("MultiEdit", file)
-            .is_denied("NotebookEdit", json!({"notebook_path": ".autonoe/x.ipynb"}))
-            .is_denied("Bash", json!({"command": "cp x .autonoe/status.json"}))
+            .is_denied_by("autonoe-protection", "Write", file.clone())
+            .is_denied_by("autonoe-protection", "Edit", file.clone())
+            .is_denied_by("autonoe-protection", "MultiEdit", file)
+            .is_denied_by(
+                "autonoe-protection",
+                "NotebookEdit",
+                json!({"notebook_path": ".autonoe/x.ipynb"}),
+            )
+            .is_denied_by(
+                "autonoe-protection",
+                "Bash",
+                json!({"command": "cp x .autonoe/status.json"}),
+            )
             .uses_tool(
                 "mcp__autonoe__set_status",
                 crate::behaviour::support::status("A", "passed"),
@@ -202,7 +210,11 @@ async fn lesson_12_a_denied_call_does_not_end_the_session() {
     let bench = Bench::new([
         plans(&["A"]),
         SessionScript::new("goes on after a denial")
-            .is_denied("Write", json!({"file_path": "/etc/passwd", "content": ""}))
+            .is_denied_by(
+                "file-scope",
+                "Write",
+                json!({"file_path": "/etc/passwd", "content": ""}),
+            )
             .uses_tool(
                 "mcp__autonoe__set_status",
                 crate::behaviour::support::status("A", "passed"),

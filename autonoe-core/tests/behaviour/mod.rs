@@ -29,4 +29,5 @@ mod telling;
 mod toolbox;
 mod tools;
 mod tracing_spans;
+mod unclaimed_fields;
 mod virtual_time;

@@ -51,7 +51,8 @@ async fn the_log_of_a_run_reads_as_a_story() {
             .ends(),
         SessionScript::new("works")
             .uses_tool("Bash", serde_json::json!({"command": "ls"}))
-            .is_denied(
+            .is_denied_by(
+                "file-scope",
                 "Write",
                 serde_json::json!({"file_path": "/etc/passwd", "content": ""}),
             )

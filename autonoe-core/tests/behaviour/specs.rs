@@ -22,7 +22,11 @@ async fn hooks_from_json_guard_a_run() {
         SessionScript::new("tries to push")
             .uses_tool("mcp__autonoe__create", create(&["A"]))
             .uses_tool("Bash", json!({"command": "git status"}))
-            .is_denied("Bash", json!({"command": "git push origin"}))
+            .is_denied_by(
+                "deny Bash(git push *)",
+                "Bash",
+                json!({"command": "git push origin"}),
+            )
             .ends(),
         passes("A"),
     ]);

@@ -79,7 +79,7 @@ async fn a_tool_of_another_instruction_is_denied() {
     let bench = Bench::new([
         SessionScript::new("tries to mark in planning")
             .uses_tool("mcp__autonoe__create", create(&["A"]))
-            .is_denied("mcp__autonoe__set_status", status("A", "passed"))
+            .is_denied_by("grants", "mcp__autonoe__set_status", status("A", "passed"))
             .ends(),
         passes("A"),
     ]);
@@ -96,9 +96,13 @@ async fn in_sync_mode_only_the_note_may_be_written() {
         SessionScript::new("syncs")
             .uses_tool("mcp__autonoe__create", create(&["A"]))
             .uses_tool("Write", write("/srv/project/.autonoe-note.md"))
-            .is_denied("Write", write("/srv/project/src/main.rs"))
-            .is_denied("Edit", write("/tmp/x"))
-            .is_denied("Write", write(".autonoe/status.json"))
+            .is_denied_by(
+                "autonoe-protection",
+                "Write",
+                write("/srv/project/src/main.rs"),
+            )
+            .is_denied_by("autonoe-protection", "Edit", write("/tmp/x"))
+            .is_denied_by("autonoe-protection", "Write", write(".autonoe/status.json"))
             .ends(),
         verifies(&["A"]),
     ]);

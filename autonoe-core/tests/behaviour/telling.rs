@@ -176,7 +176,11 @@ async fn a_tool_call_ends_with_its_result_and_what_became_of_it() {
             .calls(print(json!(10)).expecting(Expectation::Fails))
             .calls(print(json!("many")).expecting(Expectation::Fails))
             .calls(ToolUse::new("Bash", json!({"command": "ls"})).answering("a file"))
-            .is_denied("Write", json!({"file_path": "/etc/passwd", "content": ""}))
+            .is_denied_by(
+                "file-scope",
+                "Write",
+                json!({"file_path": "/etc/passwd", "content": ""}),
+            )
             .uses_tool("mcp__autonoe__create", create(&["A"]))
             .ends(),
         passes("A"),

@@ -229,7 +229,6 @@ fn the_schema_of_a_typed_tool_is_that_of_its_input() {
     #[derive(serde::Deserialize, schemars::JsonSchema)]
     struct Pages {
         /// How many.
-        #[allow(dead_code, reason = "only its schema is looked at")]
         number: u8,
     }
     struct Printer;
@@ -240,8 +239,8 @@ fn the_schema_of_a_typed_tool_is_that_of_its_input() {
         fn describe(&self) -> ToolDescription {
             ToolDescription::new("print", "Prints.").read_only()
         }
-        async fn run(&self, _: Pages, _: &ToolContext) -> Result<ToolOutput, ToolError> {
-            Ok(ToolOutput::default())
+        async fn run(&self, pages: Pages, _: &ToolContext) -> Result<ToolOutput, ToolError> {
+            Ok(ToolOutput::new(pages.number.to_string()))
         }
     }
 

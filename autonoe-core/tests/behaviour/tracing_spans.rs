@@ -21,7 +21,8 @@ fn script() -> SessionScript {
         )
         .asks_model(ModelUse::new("a-model", "").failing(broken))
         .uses_tool("mcp__autonoe__create", create(&["A"]))
-        .is_denied(
+        .is_denied_by(
+            "file-scope",
             "Write",
             json!({"file_path": "/etc/passwd", "content": "a secret text"}),
         )

@@ -101,10 +101,15 @@ async fn grants_hooks_servers_and_sandbox_reach_the_session() {
     let expected = rules(&config);
     let script = SessionScript::new("tries what is open and what is not")
         .uses_tool("WebFetch", json!({"url": "https://docs.rs"}))
-        .is_denied("WebFetch", json!({"url": "https://evil.com"}))
+        .is_denied_by(
+            "deny WebFetch(domain:evil.com)",
+            "WebFetch",
+            json!({"url": "https://evil.com"}),
+        )
         .uses_tool("Task", json!({}))
-        .is_denied("WebSearch", json!({"query": "x"}))
-        .is_denied(
+        .is_denied_by("grants", "WebSearch", json!({"query": "x"}))
+        .is_denied_by(
+            "autonoe-protection",
             "Write",
             json!({"file_path": ".autonoe/agent.json", "content": "{}"}),
         )
@@ -145,7 +150,11 @@ async fn a_sync_stays_a_sync() {
             "Write",
             json!({"file_path": ".autonoe-note.md", "content": "x"}),
         )
-        .is_denied("Write", json!({"file_path": "src/main.rs", "content": "x"}))
+        .is_denied_by(
+            "autonoe-protection",
+            "Write",
+            json!({"file_path": "src/main.rs", "content": "x"}),
+        )
         .ends();
 
     let started = run(config, script).await;

@@ -73,7 +73,7 @@ fn nothing_is_open(text: &str, mode: Mode) -> Result<(), TestCaseError> {
     };
     let script = closed().into_iter().fold(
         SessionScript::new("tries it"),
-        |script, (_, tool, input)| script.is_denied(tool, input),
+        |script, (guard, tool, input)| script.is_denied_by(guard, tool, input),
     );
     let agents = Arc::new(Recording {
         agents: ScriptedAgents::new([script.ends()]).unverified(),

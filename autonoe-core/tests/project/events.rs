@@ -264,7 +264,7 @@ async fn who_is_told_it_again_is_told_the_same() {
             "mcp__autonoe__create",
             json!({"deliverables": [deliverable]}),
         )
-        .is_denied("Bash", json!({"command": "rm -rf /"}))
+        .is_denied_by("bash-security", "Bash", json!({"command": "rm -rf /"}))
         .asks_model(ModelUse::new("a-model", "Yes.").with_messages(2))
         .asks_model(ModelUse::new("a-model", "").failing(Failure::retryable("busy", "later")))
         .shows("tidying up", Duration::from_secs(3))

@@ -53,8 +53,12 @@ async fn it_reads_the_files_of_the_project() {
         SessionScript::new("passes")
             .expects_in_prompt("Our own way of coding.")
             .uses_tool("WebFetch", json!({"url": "https://docs.rs/tokio"}))
-            .is_denied("WebFetch", json!({"url": "https://example.com"}))
-            .is_denied("Bash", json!({"command": "git push origin"}))
+            .is_denied_by("grants", "WebFetch", json!({"url": "https://example.com"}))
+            .is_denied_by(
+                "deny Bash(git push *)",
+                "Bash",
+                json!({"command": "git push origin"}),
+            )
             .uses_tool(
                 "mcp__autonoe__set_status",
                 json!({"deliverableId": "A", "status": "passed"}),
@@ -87,12 +91,20 @@ async fn an_agent_may_use_the_link_that_the_project_was_named_by() {
     let bash = |command: String| json!({"command": command});
     let plans = SessionScript::new("plans")
         .uses_tool("Write", write("src/a.rs"))
-        .is_denied("Write", write("out/a"))
-        .is_denied("Write", write("../a"))
+        .is_denied_by("file-scope", "Write", write("out/a"))
+        .is_denied_by("file-scope", "Write", write("../a"))
         .uses_tool("Bash", bash(format!("cd {shown} && git status")))
         .uses_tool("Bash", bash(format!("echo x > {shown}/b")))
-        .is_denied("Bash", bash(format!("echo x > {shown}/out/a")))
-        .is_denied("Bash", bash(format!("echo x > {shown}/../a")))
+        .is_denied_by(
+            "bash-security",
+            "Bash",
+            bash(format!("echo x > {shown}/out/a")),
+        )
+        .is_denied_by(
+            "bash-security",
+            "Bash",
+            bash(format!("echo x > {shown}/../a")),
+        )
         .uses_tool(
             "mcp__autonoe__create",
             json!({"deliverables": [

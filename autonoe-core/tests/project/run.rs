@@ -24,7 +24,8 @@ async fn a_run_keeps_its_ledger_in_the_project_and_hands_its_lock_to_the_agent()
                     {"id": "A", "description": "Login", "acceptanceCriteria": ["it works"]},
                 ]}),
             )
-            .is_denied(
+            .is_denied_by(
+                "autonoe-protection",
                 "Write",
                 json!({"file_path": ".autonoe/status.json", "content": "{}"}),
             )

@@ -437,7 +437,7 @@ async fn agents_delete_files_only_where_they_may() {
     for (destructive, script) in [
         (
             Destructive::Forbidden,
-            SessionScript::new("one").is_denied("Bash", delete()),
+            SessionScript::new("one").is_denied_by("bash-security", "Bash", delete()),
         ),
         (
             Destructive::Allowed,

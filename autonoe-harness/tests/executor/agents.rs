@@ -153,8 +153,12 @@ async fn a_backend_that_breaks_off_is_an_error_that_keeps_what_was_said() {
 #[tokio::test(start_paused = true)]
 async fn the_gate_decides_in_every_session() {
     let mut stage = Stage::new([SessionScript::new("work")
-        .is_denied("Bash", json!({"command": "rm -rf /"}))
-        .is_denied("Write", json!({"file_path": "/etc/passwd", "content": "x"}))
+        .is_denied_by("bash-security", "Bash", json!({"command": "rm -rf /"}))
+        .is_denied_by(
+            "file-scope",
+            "Write",
+            json!({"file_path": "/etc/passwd", "content": "x"}),
+        )
         .says("I could not.")
         .ends()]);
     // No command is judged harmless unless somebody says by which policy.

@@ -142,8 +142,12 @@ async fn a_judge_can_change_nothing_and_may_be_another_model() {
     let task = task("Do it.").success(JudgeCriterion::new("It looks good.").by_model("other"));
     let result = worker.run(&task).await;
     let judge = Stage::new([SessionScript::new("judge")
-        .is_denied("Write", json!({"file_path": "a.txt", "content": "x"}))
-        .is_denied("Bash", json!({"command": "touch a.txt"}))
+        .is_denied_by(
+            "read-only",
+            "Write",
+            json!({"file_path": "a.txt", "content": "x"}),
+        )
+        .is_denied_by("bash-security", "Bash", json!({"command": "touch a.txt"}))
         .uses_tool(
             VERDICT,
             json!({"passed": false, "reason": "It is not there."}),

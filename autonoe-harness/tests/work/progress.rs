@@ -83,7 +83,11 @@ async fn who_changes_nothing_is_stuck_after_three_turns() {
 async fn denied_calls_are_counted_apart() {
     let denied = |text: &str| {
         SessionScript::new("turn")
-            .is_denied("Write", json!({"file_path": "/etc/passwd", "content": "x"}))
+            .is_denied_by(
+                "file-scope",
+                "Write",
+                json!({"file_path": "/etc/passwd", "content": "x"}),
+            )
             .says(text)
             .waits(std::time::Duration::from_secs(60))
             .ends()

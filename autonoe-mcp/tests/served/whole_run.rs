@@ -44,6 +44,7 @@ impl AgentClientFactory for Outside {
             .with_hooks(HookCoverage::EveryTool)
             .with_sandbox(Support::Yes)
             .with_cost(Support::Yes)
+            .with_mcp_servers(Support::Yes)
             .with_tool_server(self.reach)
             .with_in_process_tools(Support::No))
     }

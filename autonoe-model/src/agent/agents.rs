@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use autonoe_core::{
     AgentClient, AgentClientFactory, AgentError, AgentErrorKind, Capabilities, HookCoverage,
-    SessionSpec, Support, TokenReports, ToldEvents, Tool,
+    SessionField, SessionSpec, Support, TokenReports, ToldEvents, Tool,
 };
 
 use super::ModelAgentOptions;
@@ -83,7 +83,7 @@ impl ModelAgents {
             Ok(Err(error)) => capabilities
                 .with_sandbox(Support::No)
                 .with_sandbox_problem(error.to_string())
-                .with_sandbox_remedy(error.remedy()),
+                .with_remedy(SessionField::Sandbox, error.remedy()),
             Err(_) => capabilities.with_sandbox(Support::No),
         }
     }

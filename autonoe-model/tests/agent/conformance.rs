@@ -1,28 +1,41 @@
 //! The agent keeps the contract of every backend.
 
-use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autonoe_core::{AgentClientFactory, Clock, ToolOutput};
+use autonoe_core::{AgentClientFactory, Clock, SystemClock};
 use autonoe_model::{
-    ModelError, ModelErrorCode, PriceTable, PricedAgents, StopReason, TokenCounts,
+    BuiltInTools, ModelError, ModelErrorCode, PriceTable, PricedAgents, StopReason, TokenCounts,
 };
-use autonoe_testkit::VirtualClock;
 use autonoe_testkit::conformance::{AgentHarness, Conformance, Scenario, agent_client};
 use serde_json::json;
+use tempfile::TempDir;
 
-use crate::agent::setting::{Answer, ScriptedModel, TestTool, agents, calls, says};
+use crate::agent::setting::{Answer, ScriptedModel, agents, calls, says};
 
-struct Harness;
+/// How long anything may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// Agents with the built-in tools, which run real commands and end what those leave.
+struct Harness {
+    folder: TempDir,
+}
+
+impl Harness {
+    /// The folder is not in `/tmp`: a sandbox has one of its own.
+    fn new() -> Self {
+        Self {
+            folder: tempfile::tempdir_in("/var/tmp").expect("a folder"),
+        }
+    }
+}
 
 #[async_trait]
 impl AgentHarness for Harness {
     async fn agents(&self, scenario: &Scenario) -> Option<Arc<dyn AgentClientFactory>> {
         let scenario = scenario.clone();
-        let clock = VirtualClock::new();
         // Several sessions are made of it: what the model does hangs on the conversation alone.
         let model = ScriptedModel::following(move |request| {
             let is_first = request.messages.len() == 1;
@@ -57,7 +70,7 @@ impl AgentHarness for Harness {
                     ))
                 }
                 Scenario::HitsQuota { resets_at } => {
-                    let wait = resets_at.duration_since(clock.now());
+                    let wait = resets_at.duration_since(SystemClock.now());
                     let wait = Duration::try_from(wait).unwrap_or_default();
                     let error = ModelError::new(ModelErrorCode::RateLimited, "the quota is spent");
                     Answer::Fails(error.with_retry_after(wait))
@@ -65,33 +78,22 @@ impl AgentHarness for Harness {
                 _ => says("Done."),
             }
         });
-        let bash = TestTool::writes("Bash", async |input, _| {
-            let command = input["command"].as_str().unwrap_or_default().to_owned();
-            Ok(ToolOutput::new(run(&command)))
-        });
-        Some(Arc::new(agents(&model, [bash], |_| {})))
+        Some(Arc::new(agents(&model, [], |options| {
+            options.clock = Arc::new(SystemClock);
+            options.built_in = Some(BuiltInTools::new());
+        })))
+    }
+
+    fn project(&self) -> PathBuf {
+        self.folder.path().to_owned()
+    }
+
+    fn time_limit(&self) -> Duration {
+        PATIENCE
     }
 }
 
-/// Runs a command and ends what it leaves in the background, as the built-in tool does.
-fn run(command: &str) -> String {
-    let child = Command::new("bash")
-        .args(["-c", command])
-        .process_group(0)
-        .stdout(Stdio::piped())
-        .spawn();
-    let child = child.expect("it starts");
-    let group = format!("-{}", child.id());
-    let done = child.wait_with_output().expect("it ends");
-    let killed = Command::new("kill")
-        .args(["-KILL", "--", &group])
-        .stderr(Stdio::null())
-        .status();
-    killed.expect("kill can be run");
-    String::from_utf8_lossy(&done.stdout).into_owned()
-}
-
-/// Agents in this process cannot be in a sandbox by themselves; their commands are.
+/// The agents run in this process: only their commands are in a sandbox.
 const ALLOWED_SKIPS: [&str; 1] = ["an agent in the outer sandbox writes to its project alone"];
 
 fn skipped(report: &Conformance) -> Vec<&str> {
@@ -99,33 +101,45 @@ fn skipped(report: &Conformance) -> Vec<&str> {
     skipped.map(|skipped| skipped.check.as_str()).collect()
 }
 
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn the_contract_of_backends_is_kept() {
-    let report = agent_client(&Harness).await;
+    let report = agent_client(&Harness::new()).await;
 
     report.assert();
     assert_eq!(skipped(&report), ALLOWED_SKIPS);
 }
 
 /// The same agents, with prices on top.
-struct Priced(TokenCounts);
+struct Priced {
+    harness: Harness,
+    counts: TokenCounts,
+}
 
 #[async_trait]
 impl AgentHarness for Priced {
     async fn agents(&self, scenario: &Scenario) -> Option<Arc<dyn AgentClientFactory>> {
-        let agents = Harness.agents(scenario).await?;
+        let agents = self.harness.agents(scenario).await?;
         Some(Arc::new(PricedAgents::new(
             agents,
             PriceTable::built_in(),
-            self.0,
+            self.counts,
         )))
+    }
+
+    fn project(&self) -> PathBuf {
+        self.harness.project()
+    }
+
+    fn time_limit(&self) -> Duration {
+        PATIENCE
     }
 }
 
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn prices_on_top_change_nothing_of_it() {
     for counts in [TokenCounts::EachCall, TokenCounts::Partial] {
-        let report = agent_client(&Priced(counts)).await;
+        let harness = Harness::new();
+        let report = agent_client(&Priced { harness, counts }).await;
 
         report.assert();
         assert_eq!(skipped(&report), ALLOWED_SKIPS);

@@ -2,7 +2,7 @@
 
 use autonoe_core::{
     AgentClientFactory, BackendSpec, CredentialFilter, Gate, Grants, ProjectPaths, RunId, Sandbox,
-    SessionKey, SessionSpec, SpecContext, Support, ToolContext, Toolbox,
+    SessionField, SessionKey, SessionSpec, SpecContext, Support, ToolContext, Toolbox,
 };
 use autonoe_model::{BuiltInTools, ModelAgents, ModelBackend, provider_spec};
 use serde_json::json;
@@ -147,13 +147,11 @@ async fn a_backend_says_whether_its_sandbox_works_and_what_to_do_if_not() {
     let unable = ModelAgents::new(without);
     let told = unable.probe().await.expect("nobody is asked");
 
-    assert_eq!((able.sandbox, able.sandbox_remedy), (Support::Yes, None));
+    assert_eq!(able.sandbox, Support::Yes);
+    assert!(able.remedies.is_empty(), "{able:?}");
     assert_eq!(told.sandbox, Support::No);
-    assert!(
-        told.sandbox_remedy
-            .expect("it is known")
-            .contains("apt install bubblewrap")
-    );
+    let remedy = &told.remedies[&SessionField::Sandbox];
+    assert!(remedy.contains("apt install bubblewrap"), "{remedy}");
     let mut spec = session(folder.path());
     let error = unable
         .create(spec.clone())

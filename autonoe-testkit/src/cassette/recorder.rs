@@ -34,13 +34,13 @@ use super::redaction::Secrets;
 /// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap()
 /// #     .block_on(async {
 /// let agents = ScriptedAgents::new([SessionScript::new("plans").says("the key is hunter2").ends()]);
-/// let recorder = Arc::new(Recorder::new(Arc::new(agents)).with_secrets(["hunter2"]));
+/// let recorder = Arc::new(Recorder::new(agents).with_secrets(["hunter2"]));
 ///
 /// let runner = SessionRunner::builder("/srv/project")
 ///     .agents(recorder.clone())
-///     .repository(Arc::new(MemoryRepository::new()))
-///     .instructions(Arc::new(FixedInstructions::new([(InstructionName::Initializer, "Plan.")])))
-///     .clock(Arc::new(VirtualClock::new()))
+///     .repository(MemoryRepository::new())
+///     .instructions(FixedInstructions::new([(InstructionName::Initializer, "Plan.")]))
+///     .clock(VirtualClock::new())
 ///     .max_iterations(1)
 ///     .build()?;
 /// runner.run(&RunControl::new()).await;
@@ -70,10 +70,10 @@ struct Recorded {
 }
 
 impl Recorder {
-    /// Records what `inner` does.
-    pub fn new(inner: Arc<dyn AgentClientFactory>) -> Self {
+    /// Records what `inner` does, a backend or an `Arc` of one.
+    pub fn new(inner: impl AgentClientFactory + 'static) -> Self {
         Self {
-            inner,
+            inner: Arc::new(inner),
             tape: Tape::default(),
         }
     }

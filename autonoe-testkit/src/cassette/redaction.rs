@@ -77,6 +77,7 @@ impl Secrets {
     fn failure(&self, failure: &mut RecordedFailure) {
         self.text(&mut failure.message);
         self.texts(&mut failure.cause);
+        self.texts(&mut failure.remedy);
     }
 
     fn event(&self, event: &StreamEvent) -> StreamEvent {

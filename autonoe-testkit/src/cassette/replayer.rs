@@ -44,13 +44,13 @@ use super::reading::answered_calls;
 /// let runner = || {
 ///     let texts = FixedInstructions::new([(InstructionName::Initializer, "Plan.")]);
 ///     SessionRunner::builder("/srv/project")
-///         .repository(Arc::new(MemoryRepository::new()))
-///         .instructions(Arc::new(texts))
-///         .clock(Arc::new(VirtualClock::new()))
+///         .repository(MemoryRepository::new())
+///         .instructions(texts)
+///         .clock(VirtualClock::new())
 ///         .max_iterations(1)
 /// };
 /// let script = SessionScript::new("plans").uses_tool("Read", json!({"file_path": "SPEC.md"})).ends();
-/// let recorder = Arc::new(Recorder::new(Arc::new(ScriptedAgents::new([script]))));
+/// let recorder = Arc::new(Recorder::new(ScriptedAgents::new([script])));
 /// runner().agents(recorder.clone()).build()?.run(&RunControl::new()).await;
 ///
 /// // The same run with another hook does not decide the same.

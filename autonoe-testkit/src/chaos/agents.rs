@@ -34,15 +34,13 @@ use super::plan::{Plan, draw};
 /// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap()
 /// #     .block_on(async {
 /// let agents = ScriptedAgents::new([SessionScript::new("plans").ends()]).unverified();
-/// let faulty = Arc::new(
-///     FaultyAgents::new(Arc::new(agents), 42).with_fault_in(1, Fault::Silence),
-/// );
+/// let faulty = Arc::new(FaultyAgents::new(agents, 42).with_fault_in(1, Fault::Silence));
 ///
 /// let runner = SessionRunner::builder("/srv/project")
 ///     .agents(faulty.clone())
-///     .repository(Arc::new(MemoryRepository::new()))
-///     .instructions(Arc::new(FixedInstructions::new([(InstructionName::Initializer, "Plan.")])))
-///     .clock(Arc::new(VirtualClock::new()))
+///     .repository(MemoryRepository::new())
+///     .instructions(FixedInstructions::new([(InstructionName::Initializer, "Plan.")]))
+///     .clock(VirtualClock::new())
 ///     .max_retries(0)
 ///     .build()?;
 /// let report = runner.run(&RunControl::new()).await;
@@ -65,10 +63,10 @@ pub struct FaultyAgents {
 }
 
 impl FaultyAgents {
-    /// Wraps `inner`.
-    pub fn new(inner: Arc<dyn AgentClientFactory>, seed: u64) -> Self {
+    /// Wraps `inner`, a backend or an `Arc` of one.
+    pub fn new(inner: impl AgentClientFactory + 'static, seed: u64) -> Self {
         Self {
-            inner,
+            inner: Arc::new(inner),
             seed,
             percent: None,
             faults: Fault::ALL.to_vec(),
@@ -97,12 +95,9 @@ impl FaultyAgents {
     /// [rate](Self::with_rate_percent) is set, too.
     ///
     /// ```
-    /// use std::sync::Arc;
-    ///
     /// use autonoe_testkit::{Fault, FaultyAgents, ScriptedAgents};
     ///
-    /// let agents = Arc::new(ScriptedAgents::new([]));
-    /// let faulty = FaultyAgents::new(agents, 1).with_fault_in(2, Fault::MissingEnd);
+    /// let faulty = FaultyAgents::new(ScriptedAgents::new([]), 1).with_fault_in(2, Fault::MissingEnd);
     ///
     /// assert_eq!(faulty.planned(1), None);
     /// assert_eq!(faulty.planned(2), Some(Fault::MissingEnd));

@@ -16,13 +16,11 @@ use autonoe_core::{
 /// A call that fails does not reach the wrapped repository, so nothing is changed.
 ///
 /// ```
-/// use std::sync::Arc;
-///
 /// use autonoe_core::{DeliverableRepository, MemoryRepository};
 /// use autonoe_testkit::{FaultyRepository, RepositoryCall};
 ///
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-/// let repository = FaultyRepository::new(Arc::new(MemoryRepository::new()))
+/// let repository = FaultyRepository::new(MemoryRepository::new())
 ///     .with_fault_at(RepositoryCall::Load, 2);
 ///
 /// assert!(repository.load().await.is_ok());
@@ -55,10 +53,10 @@ struct Seen {
 }
 
 impl FaultyRepository {
-    /// Wraps `inner`. Without faults nothing is changed.
-    pub fn new(inner: Arc<dyn DeliverableRepository>) -> Self {
+    /// Wraps `inner`, a repository or an `Arc` of one. Without faults nothing is changed.
+    pub fn new(inner: impl DeliverableRepository + 'static) -> Self {
         Self {
-            inner,
+            inner: Arc::new(inner),
             faults: BTreeSet::new(),
             seen: Mutex::default(),
         }

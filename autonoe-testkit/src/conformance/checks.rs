@@ -12,7 +12,7 @@ use super::report::Conformance;
 pub type Finding<T = ()> = Result<T, Flaw>;
 
 /// Why a check did not pass.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Flaw {
     /// The implementation does not do what it must.
     Failed(String),

@@ -26,7 +26,7 @@ impl WatchedRun {
     /// # Panics
     ///
     /// The project cannot be made.
-    pub fn in_project(folder: &Path, agents: Arc<dyn AgentClientFactory>) -> Self {
+    pub fn in_project(folder: &Path, agents: impl AgentClientFactory + 'static) -> Self {
         fs::write(folder.join("SPEC.md"), "# A greeting\n").expect("writable");
         // No browser: it would be fetched from the network.
         fs::create_dir(folder.join(".autonoe")).expect("it can be made");

@@ -43,10 +43,10 @@ async fn a_cassette_is_the_same_bytes_each_time() {
 #[tokio::test(start_paused = true)]
 async fn the_shape_of_a_session_is_what_it_was() {
     let script = SessionScript::new("asks")
-        .is_denied("mcp__autonoe__verify", json!({}))
+        .is_denied_by("grants", "mcp__autonoe__verify", json!({}))
         .fails(AgentErrorKind::Crashed, "it broke");
     let agents = ScriptedAgents::new([script]).unverified();
-    let recorder = Arc::new(Recorder::new(Arc::new(agents)).with_secrets([SECRET]));
+    let recorder = Arc::new(Recorder::new(agents).with_secrets([SECRET]));
     run(recorder.clone()).await;
 
     let shape = json!(recorder.cassette());

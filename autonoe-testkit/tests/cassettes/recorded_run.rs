@@ -29,7 +29,7 @@ pub(crate) fn scripts() -> [SessionScript; 3] {
             .ends(),
         SessionScript::new("breaks").fails(AgentErrorKind::Overloaded, "too much to do"),
         SessionScript::new("builds")
-            .is_denied("Bash", json!({"command": "rm -rf /"}))
+            .is_denied_by("bash-security", "Bash", json!({"command": "rm -rf /"}))
             .calls_at_once([
                 ToolUse::new("Read", json!({"file_path": "SPEC.md"})).answering("Do it."),
                 ToolUse::new("Write", json!({"file_path": "key", "content": SECRET})),

@@ -42,8 +42,8 @@ async fn what_a_backend_did_wrong_is_replayed() {
     for seed in 0..40 {
         let scripted = ScriptedAgents::new(scripts()).unverified();
         let faults = [Fault::MissingEnd, Fault::ErrorAfterEnd, Fault::WrongCost];
-        let faulty = FaultyAgents::new(Arc::new(scripted), seed).with_faults(faults);
-        let recorder = Arc::new(Recorder::new(Arc::new(faulty)));
+        let faulty = FaultyAgents::new(scripted, seed).with_faults(faults);
+        let recorder = Arc::new(Recorder::new(faulty));
         let before = run(recorder.clone()).await;
 
         let after = run(Arc::new(Replayer::new(recorder.cassette()))).await;
@@ -56,9 +56,7 @@ async fn what_a_backend_did_wrong_is_replayed() {
 #[tokio::test(start_paused = true)]
 async fn a_silence_is_replayed_as_a_silence() {
     let scripts = [SessionScript::new("sleeps").says("wait").hangs()];
-    let recorder = Arc::new(Recorder::new(Arc::new(
-        ScriptedAgents::new(scripts).unverified(),
-    )));
+    let recorder = Arc::new(Recorder::new(ScriptedAgents::new(scripts).unverified()));
     let run_once = async |agents: Arc<dyn AgentClientFactory>| {
         let texts = FixedInstructions::new([(InstructionName::Initializer, "Plan.")]);
         let runner = SessionRunner::builder("/srv/project")

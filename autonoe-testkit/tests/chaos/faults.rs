@@ -1,6 +1,5 @@
 //! Each fault shows in a session as it says.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use autonoe_core::{
@@ -30,8 +29,8 @@ async fn disturbed(fault: Fault) -> (FaultyAgents, Vec<String>) {
         .says("done")
         .costs(CostUsd::from_cents(5))
         .ends();
-    let agents = FaultyAgents::new(Arc::new(ScriptedAgents::new([script]).unverified()), 5)
-        .with_fault_in(1, fault);
+    let agents =
+        FaultyAgents::new(ScriptedAgents::new([script]).unverified(), 5).with_fault_in(1, fault);
     let mut client = agents.create(spec(1)).expect("there is a script");
     let mut lines = Vec::new();
     let mut stream = client.query("go".into());
@@ -168,7 +167,7 @@ async fn a_fault_hits_the_session_that_the_test_chooses_whatever_the_seed() {
     for seed in 0..20 {
         let scripts = [(); 3].map(|()| SessionScript::new("works").ends());
         let agents = ScriptedAgents::new(scripts).unverified();
-        let agents = FaultyAgents::new(Arc::new(agents), seed).with_fault_in(2, Fault::MissingEnd);
+        let agents = FaultyAgents::new(agents, seed).with_fault_in(2, Fault::MissingEnd);
 
         for number in 1..=3 {
             let mut client = agents.create(spec(number)).expect("there is a script");
@@ -184,8 +183,7 @@ async fn a_fault_hits_the_session_that_the_test_chooses_whatever_the_seed() {
 
 #[test]
 fn other_sessions_are_hit_as_well_where_a_rate_is_set() {
-    let agents = Arc::new(ScriptedAgents::new([]));
-    let agents = FaultyAgents::new(agents, 1)
+    let agents = FaultyAgents::new(ScriptedAgents::new([]), 1)
         .with_faults([Fault::Panic])
         .with_rate_percent(100)
         .with_fault_in(2, Fault::Silence);

@@ -8,13 +8,14 @@ use autonoe_core::{
 };
 use autonoe_testkit::conformance::deliverable_repository;
 use autonoe_testkit::{
-    FaultyRepository, RepositoryCall, ScriptedAgents, SessionScript, ToolUse, VirtualClock,
+    Expectation, FaultyRepository, RepositoryCall, ScriptedAgents, SessionScript, ToolUse,
+    VirtualClock,
 };
 use jiff::civil::date;
 use serde_json::json;
 
 fn faulty(call: RepositoryCall, nth: usize) -> FaultyRepository {
-    FaultyRepository::new(Arc::new(MemoryRepository::new())).with_fault_at(call, nth)
+    FaultyRepository::new(MemoryRepository::new()).with_fault_at(call, nth)
 }
 
 #[tokio::test]
@@ -48,7 +49,7 @@ async fn only_the_nth_call_fails_and_changes_nothing() {
 #[tokio::test(start_paused = true)]
 async fn without_faults_it_conforms_as_the_wrapped_one_does() {
     let report = deliverable_repository(async || {
-        Arc::new(FaultyRepository::new(Arc::new(MemoryRepository::new()))) as Arc<_>
+        Arc::new(FaultyRepository::new(MemoryRepository::new())) as Arc<_>
     })
     .await;
 
@@ -61,16 +62,15 @@ async fn run(repository: &Arc<FaultyRepository>) -> (RunReport, Arc<ScriptedAgen
     let plan = json!({"deliverables": [
         {"id": "DL-001", "description": "Login", "acceptanceCriteria": ["it works"]},
     ]});
-    let call = ToolUse::new("mcp__autonoe__create", plan);
-    let call = call.expecting(autonoe_testkit::Expectation::Anything);
+    let call = ToolUse::new("mcp__autonoe__create", plan).expecting(Expectation::Anything);
     let script = SessionScript::new("plans").calls(call).ends();
     let agents = Arc::new(ScriptedAgents::new([script]).unverified());
     let texts = [(InstructionName::Initializer, "Plan.")];
     let runner = SessionRunner::builder("/srv/project")
         .agents(agents.clone())
         .repository(repository.clone())
-        .instructions(Arc::new(FixedInstructions::new(texts)))
-        .clock(Arc::new(VirtualClock::new()))
+        .instructions(FixedInstructions::new(texts))
+        .clock(VirtualClock::new())
         .max_iterations(1)
         .max_retries(0)
         .build()
@@ -78,23 +78,43 @@ async fn run(repository: &Arc<FaultyRepository>) -> (RunReport, Arc<ScriptedAgen
     (runner.run(&RunControl::new()).await, agents)
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_run_meets_the_fault_of_the_call_that_the_test_chooses() {
-    let unreadable = Arc::new(faulty(RepositoryCall::Load, 1));
+/// Returns how many deliverables are in the ledger.
+async fn deliverables(repository: &FaultyRepository) -> usize {
+    let ledger = repository.load().await.expect("readable").expect("saved");
+    ledger.state.ledger.deliverables().len()
+}
 
-    let (report, agents) = run(&unreadable).await;
+#[tokio::test(start_paused = true)]
+async fn a_run_without_a_fault_saves_its_plan() {
+    let repository = Arc::new(FaultyRepository::new(MemoryRepository::new()));
+
+    let (report, _) = run(&repository).await;
+
+    assert_eq!(report.exit.code(), "max_iterations", "{report}");
+    assert_eq!(repository.hits(), []);
+    assert_eq!(deliverables(&repository).await, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_ledger_that_cannot_be_read_ends_the_run_before_its_first_session() {
+    let repository = Arc::new(faulty(RepositoryCall::Load, 1));
+
+    let (report, agents) = run(&repository).await;
 
     assert_eq!(report.exit.code(), "failed", "{report}");
     assert!(report.to_string().contains("load 1"), "{report}");
-    assert_eq!(unreadable.hits(), [(RepositoryCall::Load, 1)]);
+    assert_eq!(repository.hits(), [(RepositoryCall::Load, 1)]);
     assert_eq!(agents.received().len(), 0);
+}
 
+#[tokio::test(start_paused = true)]
+async fn a_plan_that_cannot_be_saved_is_not_in_the_ledger() {
     // The first save takes the ledger over; the second is the one of the agent's plan.
-    let unwritable = Arc::new(faulty(RepositoryCall::Save, 2));
-    let (report, _) = run(&unwritable).await;
+    let repository = Arc::new(faulty(RepositoryCall::Save, 2));
 
-    assert_eq!(unwritable.hits(), [(RepositoryCall::Save, 2)]);
-    assert_ne!(report.exit.code(), "all_passed", "{report}");
-    let ledger = unwritable.load().await.expect("readable").expect("saved");
-    assert_eq!(ledger.state.ledger.deliverables().len(), 0);
+    let (report, _) = run(&repository).await;
+
+    assert_eq!(repository.hits(), [(RepositoryCall::Save, 2)]);
+    assert_eq!(report.exit.code(), "max_iterations", "{report}");
+    assert_eq!(deliverables(&repository).await, 0);
 }

@@ -26,7 +26,7 @@ struct Aftermath {
 
 async fn run(seed: u64) -> Aftermath {
     let backend = Diligent::default();
-    let agents = FaultyAgents::new(Arc::new(backend.clone()), seed).with_rate_percent(60);
+    let agents = FaultyAgents::new(backend.clone(), seed).with_rate_percent(60);
     let agents = Arc::new(agents);
     let repository = Arc::new(MemoryRepository::new());
     let texts = InstructionName::BUILT_IN.map(|name| (name, "Do it."));

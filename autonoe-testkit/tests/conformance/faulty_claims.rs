@@ -7,7 +7,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use autonoe_core::{
     AgentClient, AgentError, AgentErrorKind, Capabilities, HookCoverage, MessageStream, Prompt,
-    Sandbox, SessionControl, SessionSpec, Support, TokenReports,
+    Sandbox, SessionControl, SessionField, SessionSpec, Support, TokenReports,
 };
 use autonoe_testkit::conformance::agent_client;
 use futures::{StreamExt, stream};
@@ -115,7 +115,7 @@ impl AgentClient for Failing {
 
 #[tokio::test(start_paused = true)]
 async fn a_refusal_can_be_the_first_event_of_the_session() {
-    let fault = FailsWith(AgentErrorKind::Unsupported);
+    let fault = FailsWith(AgentErrorKind::Unclaimed(SessionField::Resume));
 
     let report = agent_client(&ScriptedHarness::with(fault)).await;
 
@@ -123,18 +123,24 @@ async fn a_refusal_can_be_the_first_event_of_the_session() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_refusal_that_runs_would_retry_is_found() {
-    let fault = FailsWith(AgentErrorKind::Crashed);
+async fn another_error_than_the_refusal_of_the_field_is_found() {
+    for (kind, code) in [
+        (AgentErrorKind::Crashed, "crashed"),
+        // Runs do not retry these either, but they are not about the field.
+        (AgentErrorKind::NotAvailable, "backend_not_available"),
+        (AgentErrorKind::Configuration, "configuration"),
+        (AgentErrorKind::Unsupported, "unsupported"),
+        (
+            AgentErrorKind::Unclaimed(SessionField::Model),
+            "model_not_supported",
+        ),
+    ] {
+        let report = agent_client(&ScriptedHarness::with(FailsWith(kind))).await;
 
-    let report = agent_client(&ScriptedHarness::with(fault)).await;
-
-    assert_fails(
-        &report,
-        &["`resume` is refused, which the backend does not claim"],
-    );
-    let what = &report.failures()[0].what;
-    assert!(
-        what.contains("an error that runs retry (crashed)"),
-        "{what}"
-    );
+        let check = "`resume` is refused, which the backend does not claim";
+        assert_fails(&report, &[check]);
+        let what = &report.failures()[0].what;
+        let told = format!("fails with {code} where resume_not_supported is due");
+        assert!(what.contains(&told), "{what}");
+    }
 }

@@ -61,6 +61,8 @@ enum Leaves {
     InProject,
     /// What the command of the agent starts: without the environment, in another directory.
     ByCommand,
+    /// One in the second of two sessions that run side by side.
+    BySecondSession,
     /// One that it kills when the session is disposed of or dropped.
     Nothing,
 }
@@ -104,9 +106,10 @@ impl AgentHarness for Backend {
     fn time_limit(&self) -> Duration {
         match self.leaves {
             // What is left now is left later, too.
-            Leaves::WithEnvironment | Leaves::InProject | Leaves::ByCommand => {
-                Duration::from_millis(100)
-            }
+            Leaves::WithEnvironment
+            | Leaves::InProject
+            | Leaves::ByCommand
+            | Leaves::BySecondSession => Duration::from_millis(100),
             Leaves::Nothing => Duration::from_secs(60),
         }
     }
@@ -133,10 +136,11 @@ impl AgentClientFactory for Agents {
                 Some(self.started.run(command, |_| ()))
             }
             (Leaves::ByCommand, _) => None,
+            (Leaves::BySecondSession, _) if !is_second(&spec) => None,
             (Leaves::InProject, _) => Some(self.started.run(GRANDCHILD, |shell| {
                 shell.current_dir(&spec.cwd);
             })),
-            (Leaves::WithEnvironment | Leaves::Nothing, _) => {
+            (Leaves::WithEnvironment | Leaves::BySecondSession | Leaves::Nothing, _) => {
                 Some(self.started.run(GRANDCHILD, |shell| {
                     shell.envs(&spec.environment);
                 }))
@@ -147,6 +151,11 @@ impl AgentClientFactory for Agents {
             killed_at_the_end: grandchild.filter(|_| self.leaves == Leaves::Nothing),
         }))
     }
+}
+
+/// Returns whether it is the second of two sessions that run side by side.
+fn is_second(spec: &SessionSpec) -> bool {
+    spec.key.number == 2 && spec.key.run.as_str() == "conformance-uses-tools"
 }
 
 struct Client {
@@ -183,7 +192,7 @@ async fn a_grandchild_that_is_left_alive_is_found() {
     for leaves in [Leaves::WithEnvironment, Leaves::InProject] {
         let report = agent_client(&Backend::that(leaves)).await;
 
-        assert_fails(&report, &[PROCESSES, STOPPED]);
+        assert_fails(&report, &[STOPPED, PROCESSES]);
         for failure in report.failures() {
             assert!(
                 failure
@@ -201,6 +210,16 @@ async fn a_process_that_the_agent_left_in_the_background_is_found() {
     assert_fails(&report, &[PROCESSES]);
     let what = &report.failures()[0].what;
     assert!(what.starts_with("background: process "), "{what}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_process_that_any_check_leaves_is_found() {
+    let report = agent_client(&Backend::that(Leaves::BySecondSession)).await;
+
+    assert_fails(&report, &[PROCESSES]);
+    let what = &report.failures()[0].what;
+    let told = "two sessions run side by side: process ";
+    assert!(what.starts_with(told), "{what}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -7,7 +7,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use autonoe_claude::ClaudeAgents;
 use autonoe_core::{
-    AgentClient, AgentClientFactory, AgentError, Capabilities, SessionSpec, Support,
+    AgentClient, AgentClientFactory, AgentError, Capabilities, OuterSandbox, SessionField,
+    SessionSpec, Support,
 };
 use autonoe_testkit::conformance::{self, AgentHarness, ProbeCall, Scenario};
 use autonoe_testkit::fake_claude::{Build, FakeScript, FakeTurn, ToolUse, TurnEnd};
@@ -75,6 +76,10 @@ impl AgentClientFactory for Served {
 
     fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
         assert!(self.setting.project().exists());
+        let outer = spec.outer_sandbox.as_ref();
+        if outer.is_some_and(OuterSandbox::is_bubblewrap) {
+            Capabilities::new("fake claude").require([SessionField::OuterSandbox])?;
+        }
         self.agents.create(spec)
     }
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 use autonoe_core::{
     AgentClientFactory, AgentErrorKind, AgentSessionId, Capabilities, FixedInstructions, Gate,
     Grants, InstructionName, MemoryRepository, ProjectPaths, RunControl, RunId, RunReport,
-    SessionKey, SessionOutcome, SessionRunner, SessionSpec, StreamEvent, Support, ToolStatus,
-    Toolbox, Verdict,
+    SessionField, SessionKey, SessionOutcome, SessionRunner, SessionSpec, StreamEvent, Support,
+    ToolStatus, Toolbox, Verdict,
 };
 use autonoe_testkit::{Expectation, ScriptedAgents, SessionScript, ToolUse, VirtualClock};
 use futures::StreamExt;
@@ -159,7 +159,7 @@ async fn a_step_that_was_never_reached_is_named() {
 async fn a_call_that_does_not_go_as_expected_is_named() {
     let agents = ScriptedAgents::new([SessionScript::new("works")
         .uses_tool("WebSearch", json!({"query": "x"}))
-        .is_denied("Task", json!({}))
+        .calls(ToolUse::new("Task", json!({})).expecting(Expectation::Denied))
         .fails_tool("Task", json!({}))
         .calls(ToolUse::new("WebSearch", json!({})).expecting(Expectation::Anything))
         .ends()]);
@@ -216,8 +216,28 @@ async fn a_field_that_is_not_claimed_is_refused() {
 
     let refused = agents.create(resumed).expect_err("resume is not claimed");
 
-    assert_eq!(refused.kind(), AgentErrorKind::Unsupported);
+    assert_eq!(
+        refused.kind(),
+        AgentErrorKind::Unclaimed(SessionField::Resume)
+    );
     assert!(agents.create(spec(1)).is_ok(), "the script is still there");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_script_that_is_never_played_after_a_refusal_is_reported_on_drop() {
+    let agents = ScriptedAgents::new([SessionScript::new("works").ends()]);
+    let mut resumed = spec(1);
+    resumed.resume = Some(AgentSessionId::new("earlier"));
+
+    let refused = agents.create(resumed).expect_err("resume is not claimed");
+
+    assert_eq!(
+        problems(agents),
+        [
+            format!("session 1 was refused: {refused}"),
+            "session 1 (works) never started".to_owned(),
+        ]
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -309,7 +329,7 @@ async fn calls_at_once_are_under_way_together() {
 async fn what_sessions_were_given_and_what_was_decided_is_kept() {
     let agents = ScriptedAgents::new([SessionScript::new("works")
         .uses_tool("Task", json!({}))
-        .is_denied("WebSearch", json!({}))
+        .is_denied_by("grants", "WebSearch", json!({}))
         .ends()]);
 
     play(&agents).await;
@@ -406,6 +426,7 @@ async fn errors_of_every_kind_reach_the_report() {
         AgentErrorKind::Billing,
         AgentErrorKind::Configuration,
         AgentErrorKind::Unsupported,
+        AgentErrorKind::Unclaimed(SessionField::Resume),
         AgentErrorKind::Protocol,
         AgentErrorKind::Crashed,
         AgentErrorKind::Timeout,

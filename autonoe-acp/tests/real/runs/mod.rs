@@ -41,6 +41,6 @@ fn run_in(setting: &Setting) -> WatchedRun {
 }
 
 fn run_without_walls(setting: &Setting) -> WatchedRun {
-    let run = WatchedRun::in_project(&setting.project(), Arc::new(setting.agents()));
+    let run = WatchedRun::in_project(&setting.project(), setting.agents());
     run.configure(|run| run.tool_server(Arc::new(HttpToolServer::new())))
 }

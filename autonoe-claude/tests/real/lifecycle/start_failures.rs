@@ -5,7 +5,8 @@ use std::os::unix::fs::symlink;
 
 use autonoe_claude::{ClaudeAgents, ClaudeOptions, ConfigFolder, LoginCheck};
 use autonoe_core::{
-    AgentClientFactory, AgentError, AgentErrorKind, AgentSessionId, Sandbox, SessionSpec, Support,
+    AgentClientFactory, AgentError, AgentErrorKind, AgentSessionId, Sandbox, SessionField,
+    SessionSpec, Support,
 };
 use autonoe_process::find_program;
 use autonoe_testkit::model_server::anthropic::{Script, Turn};
@@ -102,7 +103,7 @@ async fn a_sandbox_that_cannot_be_made(build: Build) {
     assert_eq!(capabilities.sandbox, Support::No);
     let problem = capabilities.sandbox_problem.expect("it is known");
     assert_eq!(problem, "bwrap and socat are not on PATH");
-    let remedy = capabilities.sandbox_remedy.expect("there is one");
+    let remedy = &capabilities.remedies[&SessionField::Sandbox];
     assert!(remedy.contains("apt install bubblewrap socat"), "{remedy}");
     assert_eq!(error.kind(), AgentErrorKind::Configuration, "{error}");
     assert!(

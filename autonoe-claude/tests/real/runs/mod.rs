@@ -9,8 +9,6 @@ mod sync;
 mod turns;
 mod whole;
 
-use std::sync::Arc;
-
 use autonoe_testkit::model_server::anthropic::Turn;
 use autonoe_testkit::program::{WatchedRun, status_on_disk};
 use serde_json::json;
@@ -49,7 +47,7 @@ fn bash(command: &str) -> Turn {
 
 /// Makes a run in the project of a setting.
 fn run_in(setting: &Setting) -> WatchedRun {
-    WatchedRun::in_project(&setting.project(), Arc::new(setting.agents()))
+    WatchedRun::in_project(&setting.project(), setting.agents())
 }
 
 /// Returns the texts of the tool results that the model received, in order.

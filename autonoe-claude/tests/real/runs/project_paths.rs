@@ -152,7 +152,7 @@ async fn paths_through_a_link_to_the_project_work(build: Build) {
     symlink(setting.project(), &link).expect("it can be made");
     symlink(&outside, setting.file("out")).expect("it can be made");
 
-    let run = WatchedRun::in_project(&link, Arc::new(setting.agents()));
+    let run = WatchedRun::in_project(&link, setting.agents());
     let (report, ended) = run.until_it_ends().await;
 
     assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");

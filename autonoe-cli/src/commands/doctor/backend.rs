@@ -3,12 +3,15 @@
 use std::path::Path;
 
 use autonoe_core::{
-    BackendProbe, BackendSpec, ProbeFinding, Sandbox, SandboxSwitch, Source, probe_backends,
+    BackendProbe, BackendSpec, ProbeFinding, Sandbox, SandboxSwitch, SessionField, Source,
+    probe_backends,
 };
 use serde_json::Value;
 
 use super::sandbox::{NAME, in_container, switched_off};
-use crate::compose::{ChosenBackend, ModelsFile, NO_SANDBOX_HINT, context_for, no_sandbox_for};
+use crate::compose::{
+    ChosenBackend, ModelsFile, NO_SANDBOX_HINT, context_for, no_sandbox_for, unclaimed,
+};
 use crate::error::CliError;
 use crate::surroundings::Surroundings;
 
@@ -85,6 +88,16 @@ pub(super) fn findings(
             others.chain([sandbox]).collect()
         }
     }
+}
+
+/// Reports the first of `fields` that the backend does not claim, as a run does before its first
+/// session.
+pub(super) fn unclaimed_field(
+    spec: &dyn BackendSpec,
+    fields: impl IntoIterator<Item = SessionField>,
+) -> Option<ProbeFinding> {
+    let error = unclaimed(spec, fields)?;
+    Some(unusable(&CliError::from(&error)))
 }
 
 /// Tells of a backend that cannot be looked at.

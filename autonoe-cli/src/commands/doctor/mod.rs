@@ -9,7 +9,9 @@ mod sandbox;
 
 use std::process::ExitCode;
 
-use autonoe_core::{BackendProbe, EffectiveConfig, Mode, ProbeFinding, Project, SandboxSwitch};
+use autonoe_core::{
+    BackendProbe, EffectiveConfig, Mode, ProbeFinding, Project, SandboxSwitch, SessionField,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -78,6 +80,7 @@ async fn examine(args: &DoctorArgs, switch: SandboxSwitch, surroundings: &Surrou
     };
     let model = args.model.as_deref();
     let on_model = backend.on_model(model, found, surroundings);
+    let spec = backend.spec(surroundings).ok().flatten();
     let (mut findings, backends) =
         look(&backend, on_model.as_ref(), found, switch, surroundings).await;
     let misread = misread_sandbox(args.no_sandbox, surroundings);
@@ -86,9 +89,13 @@ async fn examine(args: &DoctorArgs, switch: SandboxSwitch, surroundings: &Surrou
     match project {
         Err(error) => findings.push(project::unusable(&error)),
         Ok(project) => {
-            let of_project =
+            let (of_project, effective) =
                 examine_project(&project, switch, on_model, unusable.as_ref(), surroundings);
             findings.extend(of_project);
+            let model = args.model.as_ref().map(|_| SessionField::Model);
+            let fields = effective.iter().flat_map(EffectiveConfig::session_fields);
+            let fields = fields.chain(model);
+            findings.extend(spec.and_then(|spec| backend::unclaimed_field(&*spec, fields)));
         }
     }
     Found {
@@ -142,17 +149,20 @@ async fn look(
     (findings, backends)
 }
 
-/// Looks at the project and its configuration.
+/// Looks at the project and its configuration, and returns that if it is valid.
 fn examine_project(
     project: &Project,
     switch: SandboxSwitch,
     on_model: Option<Result<ChosenModel, NoModel>>,
     unusable: Option<&CliError>,
     surroundings: &Surroundings,
-) -> Vec<ProbeFinding> {
+) -> (Vec<ProbeFinding>, Option<EffectiveConfig>) {
     let mut findings = project::files(project);
     match project::config(project, switch) {
-        Err(problem) => findings.push(problem),
+        Err(problem) => {
+            findings.push(problem);
+            (findings, None)
+        }
         Ok((found, effective)) => {
             // What only we understand of the file may be wrong all the same.
             findings.push(match unusable {
@@ -166,9 +176,9 @@ fn examine_project(
                 Some(Err(_)) => Vec::new(),
                 None => programs::servers(&effective, surroundings),
             });
+            (findings, Some(effective))
         }
     }
-    findings
 }
 
 /// Says in short what agents may do.

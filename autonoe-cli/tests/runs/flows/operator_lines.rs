@@ -4,13 +4,17 @@ use serde_json::json;
 
 use super::setting::{backend, flow, npm_fails, project};
 use crate::runs::support::autonoe::Ended;
-use crate::runs::support::script::{Script, ends, is_denied, says};
+use crate::runs::support::script::{Script, ends, is_denied_by, says};
 
 fn run(options: &[&str]) -> Ended {
     let project = project();
     npm_fails(&project, 0);
     let wget = json!({"command": "wget example.com"});
-    let script = Script::new().session([is_denied("Bash", wget), says("Now it is right."), ends()]);
+    let script = Script::new().session([
+        is_denied_by("bash-security", "Bash", wget),
+        says("Now it is right."),
+        ends(),
+    ]);
     let backend = backend(&project, &script);
     let bug = ["--bug", "it crashes at midnight"];
     let words = [&["fix-bug", &backend][..], options, &bug].concat();

@@ -44,8 +44,8 @@ pub(crate) fn uses(tool: &str, input: Value) -> Value {
     json!({"uses": call(tool, input)})
 }
 
-pub(crate) fn is_denied(tool: &str, input: Value) -> Value {
-    json!({"isDenied": call(tool, input)})
+pub(crate) fn is_denied_by(by: &str, tool: &str, input: Value) -> Value {
+    json!({"isDenied": {"by": by, "tool": tool, "input": input}})
 }
 
 fn call(tool: &str, input: Value) -> Map<String, Value> {

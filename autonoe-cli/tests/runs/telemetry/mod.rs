@@ -16,7 +16,7 @@ use serde_json::json;
 use self::receiver::Receiver;
 use crate::runs::support::autonoe::scripted_command;
 use crate::runs::support::project::Project;
-use crate::runs::support::script::{Script, asks_model, creates, ends, is_denied, sets};
+use crate::runs::support::script::{Script, asks_model, creates, ends, is_denied_by, sets};
 
 /// A run of two sessions with calls of a model, of tools, and one that is blocked.
 fn script() -> Script {
@@ -27,7 +27,11 @@ fn script() -> Script {
             creates(&["DL-001"]),
             ends(),
         ])
-        .session([is_denied("Bash", blocked), sets("DL-001", "passed"), ends()])
+        .session([
+            is_denied_by("bash-security", "Bash", blocked),
+            sets("DL-001", "passed"),
+            ends(),
+        ])
 }
 
 /// How long the command waits for its last exports, in milliseconds.

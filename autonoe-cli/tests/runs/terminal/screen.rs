@@ -7,14 +7,18 @@ use serde_json::json;
 use super::window::Terminal;
 use crate::runs::support::autonoe::scripted_command;
 use crate::runs::support::project::Project;
-use crate::runs::support::script::{Script, ends, is_denied, says, sets, uses, waits_for_file};
+use crate::runs::support::script::{Script, ends, is_denied_by, says, sets, uses, waits_for_file};
 
 const ACTIVITY: &str = "Running Bash... (2 tools)";
 
 /// The agent waits in its second session until it is released.
 fn script(project: &Project) -> Script {
     Script::new().plans(&["DL-001"]).session([
-        is_denied("Bash", json!({"command": "wget example.com"})),
+        is_denied_by(
+            "bash-security",
+            "Bash",
+            json!({"command": "wget example.com"}),
+        ),
         uses("Bash", json!({"command": "echo hello"})),
         waits_for_file(&project.beside("released")),
         says("It is done."),

@@ -76,7 +76,7 @@ async fn what_the_guards_refuse_leaves_no_trace() {
     setting.assert_nothing_is_left();
 }
 
-/// Places outside of the project that a run may write to are places that shells read from.
+/// ProjectPaths outside of the project that a run may write to are places that shells read from.
 #[tokio::test]
 async fn a_profile_that_an_agent_writes_is_not_run() {
     let setting = Setting::new(Script::by(|_| Turn::text("Nobody asks."))).unverified();

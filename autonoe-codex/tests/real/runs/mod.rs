@@ -6,8 +6,6 @@ mod quota;
 mod refused;
 mod whole;
 
-use std::sync::Arc;
-
 use autonoe_testkit::model_server::Turn;
 use autonoe_testkit::program::{WatchedRun, status_on_disk};
 use serde_json::json;
@@ -36,7 +34,7 @@ pub(crate) fn passing() -> [Turn; 2] {
 
 /// Makes a run in the project of a setting, in the sandbox if that has one.
 pub(crate) fn run_in(setting: &Setting) -> WatchedRun {
-    let run = WatchedRun::in_project(&setting.project(), Arc::new(setting.agents()));
+    let run = WatchedRun::in_project(&setting.project(), setting.agents());
     match setting.outer_sandbox() {
         Some(sandbox) => run.configure(|runner| runner.outer_sandbox(sandbox)),
         None => run,

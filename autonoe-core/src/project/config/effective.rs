@@ -15,7 +15,7 @@ use super::{
     SandboxSwitch, Source,
 };
 use crate::domain::{CredentialFilter, Mode};
-use crate::port::{Grants, HookSpec, McpServer, PermissionRule};
+use crate::port::{Grants, HookSpec, McpServer, PermissionRule, SessionField};
 
 /// The configuration that a run has: the security baseline, what is built in, and what the
 /// project's [`AgentConfig`] adds.
@@ -160,6 +160,26 @@ impl EffectiveConfig {
     /// `AGENTS.md`.
     pub fn project_memory(&self) -> bool {
         self.config.project_memory.unwrap_or(true)
+    }
+
+    /// Returns the fields of a session that the configuration sets, except for the sandbox: whether
+    /// a backend must have one of its own depends on the outer sandbox.
+    ///
+    /// ```
+    /// use autonoe_core::{Capabilities, EffectiveConfig, Mode, SandboxSwitch, SessionField};
+    ///
+    /// let config = EffectiveConfig::merge(None, Mode::Run, SandboxSwitch::default())?;
+    /// // The browser is built in.
+    /// assert_eq!(config.session_fields(), [SessionField::McpServers]);
+    ///
+    /// let refused = Capabilities::new("parrots").require(config.session_fields());
+    /// assert!(refused.is_err());
+    /// # Ok::<(), autonoe_core::ConfigError>(())
+    /// ```
+    pub fn session_fields(&self) -> Vec<SessionField> {
+        let servers = (!self.mcp_servers.is_empty()).then_some(SessionField::McpServers);
+        let memory = (!self.project_memory()).then_some(SessionField::ProjectMemory);
+        servers.into_iter().chain(memory).collect()
     }
 
     /// Returns what the Bash policy is made of. Its profiles are always listed.

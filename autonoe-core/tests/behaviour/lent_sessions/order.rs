@@ -94,12 +94,13 @@ async fn a_conversation_is_not_begun_anew_unasked_where_the_backend_cannot_resum
 async fn a_judge_reads_and_changes_nothing_whatever_hooks_and_grants_say() {
     let bench = Bench::new([SessionScript::new("judges")
         .uses_tool("Read", json!({"file_path": "/srv/project/a"}))
-        .is_denied(
+        .is_denied_by(
+            "read-only",
             "Write",
             json!({"file_path": "/srv/project/a", "content": ""}),
         )
-        .is_denied("Bash", json!({"command": "ls"}))
-        .is_denied("mcp__other__look", json!({}))
+        .is_denied_by("read-only", "Bash", json!({"command": "ls"}))
+        .is_denied_by("read-only", "mcp__other__look", json!({}))
         .uses_tool("mcp__autonoe__set_outputs", json!({}))
         .ends()]);
     let runner = bench
@@ -147,7 +148,7 @@ async fn what_is_granted_to_one_session_replaces_what_the_run_grants() {
             .uses_tool("Edit", edit.clone())
             .ends(),
         SessionScript::new("may not")
-            .is_denied("Edit", edit.clone())
+            .is_denied_by("grants", "Edit", edit.clone())
             .ends(),
         SessionScript::new("may").uses_tool("Edit", edit).ends(),
     ]);

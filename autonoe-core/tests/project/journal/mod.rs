@@ -47,7 +47,11 @@ fn scripts_with_quota_back_at(reset: &str) -> Vec<SessionScript> {
             .costs(CostUsd::from_cents(20))
             .ends(),
         SessionScript::new("passes B")
-            .is_denied("Write", json!({"file_path": "/etc/passwd", "content": ""}))
+            .is_denied_by(
+                "file-scope",
+                "Write",
+                json!({"file_path": "/etc/passwd", "content": ""}),
+            )
             .uses_tool("mcp__autonoe__set_status", status("B", "passed"))
             .costs(CostUsd::from_cents(20))
             .ends(),

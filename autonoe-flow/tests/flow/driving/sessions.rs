@@ -70,20 +70,20 @@ async fn each_prompt_begins_a_conversation_where_the_backend_cannot_continue_one
 async fn a_permission_mode_opens_what_it_says_and_nothing_else() {
     let read = json!({"file_path": "/srv/project/a"});
     let write = json!({"file_path": "/srv/project/a", "content": ""});
-    for (mode, may_read, may_write) in [
-        ("default", true, false),
-        ("acceptEdits", true, true),
-        ("plan", true, false),
+    for (mode, may_read, may_write, by) in [
+        ("default", true, false, "grants"),
+        ("acceptEdits", true, true, "grants"),
+        ("plan", true, false, "read-only"),
     ] {
         let mut script = SessionScript::new(mode);
         for (tool, input, may) in [("Read", &read, may_read), ("Write", &write, may_write)] {
             script = match may {
                 true => script.uses_tool(tool, input.clone()),
-                false => script.is_denied(tool, input.clone()),
+                false => script.is_denied_by(by, tool, input.clone()),
             };
         }
         let bench = Bench::new([script
-            .is_denied("Bash", json!({"command": "npm test"}))
+            .is_denied_by("bash-security", "Bash", json!({"command": "npm test"}))
             .ends()]);
         let behavior =
             json!({"behavior": {"allowedTools": ["Read(./**)"], "permissionMode": mode}});
@@ -97,7 +97,9 @@ async fn a_permission_mode_opens_what_it_says_and_nothing_else() {
 #[tokio::test(start_paused = true)]
 async fn a_mode_that_changes_nothing_holds_also_for_what_is_allowed_by_name() {
     let write = json!({"file_path": "/srv/project/a", "content": ""});
-    let bench = Bench::new([SessionScript::new("plans").is_denied("Write", write).ends()]);
+    let bench = Bench::new([SessionScript::new("plans")
+        .is_denied_by("read-only", "Write", write)
+        .ends()]);
     let behavior = json!({"behavior": {"allowedTools": ["Write(./**)"], "permissionMode": "plan"}});
 
     let result = bench.run(definition(agent(behavior), one_step())).await;

@@ -48,7 +48,8 @@ async fn a_model_judges_in_a_session_of_its_own_in_which_it_changes_nothing() {
     let bench = Bench::new([
         says("my draft"),
         SessionScript::new("judges")
-            .is_denied(
+            .is_denied_by(
+                "read-only",
                 "Write",
                 json!({"file_path": "/srv/project/a", "content": ""}),
             )
@@ -107,7 +108,7 @@ async fn a_check_by_action_looks_at_the_calls_of_the_step() {
     a["retry"] = json!({"maxRetries": 1});
     let bench = Bench::new([
         SessionScript::new("denied")
-            .is_denied("Read", json!({"file_path": "/etc/shadow"}))
+            .is_denied_by("file-scope", "Read", json!({"file_path": "/etc/shadow"}))
             .ends(),
         SessionScript::new("reads")
             .uses_tool("Read", json!({"file_path": "/srv/project/a"}))

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use autonoe_core::{AgentError, AgentErrorKind, SessionControl, SessionOutcome, StreamEvent};
 
-use super::harness::{AgentHarness, Scenario};
+use super::harness::Scenario;
 use super::record::Happening;
 use super::stand::{GateIs, Session, Stand, dispose, prompt, read, read_until};
+use super::subject::Subject;
 use crate::conformance::checks::{Finding, Flaw, within};
 
 /// Interrupts from another task, as a run does.
@@ -34,8 +35,8 @@ async fn steer(
         .map_err(|error| Flaw::Failed(error.to_string()))
 }
 
-pub(super) async fn interrupts(harness: &dyn AgentHarness) -> Finding {
-    let mut stand = Stand::of(harness, &Scenario::Hangs).await?;
+pub(super) async fn interrupts(subject: &Subject<'_>) -> Finding {
+    let mut stand = Stand::of(subject, &Scenario::Hangs).await?;
     let limit = stand.limit;
     let Session {
         mut client, record, ..
@@ -62,8 +63,8 @@ pub(super) async fn interrupts(harness: &dyn AgentHarness) -> Finding {
     Ok(())
 }
 
-pub(super) async fn steers(harness: &dyn AgentHarness) -> Finding {
-    let mut stand = Stand::of(harness, &Scenario::Hangs).await?;
+pub(super) async fn steers(subject: &Subject<'_>) -> Finding {
+    let mut stand = Stand::of(subject, &Scenario::Hangs).await?;
     let limit = stand.limit;
     let Session {
         mut client, record, ..
@@ -85,11 +86,8 @@ pub(super) async fn steers(harness: &dyn AgentHarness) -> Finding {
 }
 
 /// Uses the control after the end of the turn, and after the client is gone.
-pub(super) async fn outlives_its_session(
-    harness: &dyn AgentHarness,
-    scenario: &Scenario,
-) -> Finding {
-    let mut stand = Stand::of(harness, scenario).await?;
+pub(super) async fn outlives_its_session(subject: &Subject<'_>, scenario: &Scenario) -> Finding {
+    let mut stand = Stand::of(subject, scenario).await?;
     let limit = stand.limit;
     let Session {
         mut client, record, ..

@@ -29,6 +29,9 @@ pub trait AgentHarness: Send + Sync {
     }
 
     /// Returns how long anything may take, in tokio's time.
+    ///
+    /// Processes that a session leaves have as long to end, in real time; time in which the machine
+    /// is too busy to run the suite does not count.
     fn time_limit(&self) -> Duration {
         Duration::from_secs(30)
     }

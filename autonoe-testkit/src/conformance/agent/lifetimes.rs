@@ -12,14 +12,15 @@ use super::probe_tool;
 use super::record::{Happening, Record};
 use super::sessions::says;
 use super::stand::{GateIs, Session, Stand, dispose, is_asked, is_ran, prompt, read, read_until};
+use super::subject::Subject;
 use crate::conformance::checks::{Finding, Flaw, within};
 
 /// Looks at the call in the stream, looks away, and waits for the tool to run all the same.
 pub(super) async fn progress_without_polling(
-    harness: &dyn AgentHarness,
+    subject: &Subject<'_>,
     scenario: &Scenario,
 ) -> Finding {
-    let mut stand = Stand::of(harness, scenario).await?;
+    let mut stand = Stand::of(subject, scenario).await?;
     let limit = stand.limit;
     let Session {
         mut client, record, ..
@@ -48,10 +49,10 @@ pub(super) async fn progress_without_polling(
 
 /// Looks away while the gate thinks, and waits for the tool to run all the same.
 pub(super) async fn progress_behind_a_slow_gate(
-    harness: &dyn AgentHarness,
+    subject: &Subject<'_>,
     scenario: &Scenario,
 ) -> Finding {
-    let mut stand = Stand::of(harness, scenario).await?;
+    let mut stand = Stand::of(subject, scenario).await?;
     let limit = stand.limit;
     let answers = CancellationToken::new();
     let Session {
@@ -87,8 +88,8 @@ async fn first_sign(
     read_until(&mut stream, record, limit, "a first sign", |_| true).await
 }
 
-pub(super) async fn dispose_after_a_dropped_stream(harness: &dyn AgentHarness) -> Finding {
-    let mut stand = Stand::of(harness, &Scenario::Hangs).await?;
+pub(super) async fn dispose_after_a_dropped_stream(subject: &Subject<'_>) -> Finding {
+    let mut stand = Stand::of(subject, &Scenario::Hangs).await?;
     let Session {
         mut client, record, ..
     } = stand.session(GateIs::Open)?;
@@ -96,15 +97,15 @@ pub(super) async fn dispose_after_a_dropped_stream(harness: &dyn AgentHarness) -
     dispose(client, stand.limit).await
 }
 
-pub(super) async fn dispose_without_a_turn(harness: &dyn AgentHarness) -> Finding {
-    let mut stand = Stand::of(harness, &Scenario::Hangs).await?;
+pub(super) async fn dispose_without_a_turn(subject: &Subject<'_>) -> Finding {
+    let mut stand = Stand::of(subject, &Scenario::Hangs).await?;
     let client = stand.session(GateIs::Open)?.client;
     dispose(client, stand.limit).await
 }
 
 /// Drops a client in the middle, and a second in the middle of its disposal; a third one works.
-pub(super) async fn drop_without_dispose(harness: &dyn AgentHarness) -> Finding {
-    let mut stand = Stand::of(harness, &Scenario::Hangs).await?;
+pub(super) async fn drop_without_dispose(subject: &Subject<'_>) -> Finding {
+    let mut stand = Stand::of(subject, &Scenario::Hangs).await?;
     let limit = stand.limit;
     let Session {
         mut client, record, ..
@@ -129,8 +130,8 @@ pub(super) async fn drop_without_dispose(harness: &dyn AgentHarness) -> Finding 
 }
 
 /// Stops three sessions in the middle, each in another way, and looks for their processes.
-pub(super) async fn a_stopped_session_leaves_no_process(harness: &dyn AgentHarness) -> Finding {
-    let mut stand = Stand::of(harness, &Scenario::Hangs).await?;
+pub(super) async fn a_stopped_session_leaves_no_process(subject: &Subject<'_>) -> Finding {
+    let mut stand = Stand::of(subject, &Scenario::Hangs).await?;
     let limit = stand.limit;
     for way in ["dropped stream", "dropped client", "dropped disposal"] {
         let Session {
@@ -147,20 +148,17 @@ pub(super) async fn a_stopped_session_leaves_no_process(harness: &dyn AgentHarne
                 let _ = futures::poll!(&mut disposal);
             }
         }
-        stand.leaves_no_process().await.map_err(|flaw| match flaw {
-            Flaw::Failed(what) => Flaw::Failed(format!("{way}: {what}")),
-            untestable => untestable,
-        })?;
+        subject.look_for_survivors(way).await?;
     }
     Ok(())
 }
 
 /// Drops the stream while our tool runs.
-pub(super) async fn a_running_tool_ends(harness: &dyn AgentHarness) -> Finding {
+pub(super) async fn a_running_tool_ends(subject: &Subject<'_>) -> Finding {
     let scenario = Scenario::UsesTools {
         calls: vec![probe_tool::waits()],
     };
-    let mut stand = Stand::of(harness, &scenario).await?;
+    let mut stand = Stand::of(subject, &scenario).await?;
     let limit = stand.limit;
     let Session {
         mut client, record, ..
@@ -186,8 +184,8 @@ pub(super) async fn a_running_tool_ends(harness: &dyn AgentHarness) -> Finding {
 }
 
 /// Lets two sessions of one factory take turns.
-pub(super) async fn side_by_side(harness: &dyn AgentHarness, scenario: &Scenario) -> Finding {
-    let mut stand = Stand::of(harness, scenario).await?;
+pub(super) async fn side_by_side(subject: &Subject<'_>, scenario: &Scenario) -> Finding {
+    let mut stand = Stand::of(subject, scenario).await?;
     let limit = stand.limit;
     let Session {
         client: mut one,

@@ -10,6 +10,7 @@ mod probe_tool;
 mod record;
 mod sessions;
 mod stand;
+mod subject;
 mod suite;
 mod survey;
 mod survivors;
@@ -18,6 +19,7 @@ mod turns;
 mod unclaimed;
 
 use self::sessions::Sessions;
+use self::subject::Subject;
 use super::checks::Checks;
 use super::report::Conformance;
 
@@ -29,7 +31,9 @@ pub use harness::{AgentHarness, ProbeCall, Scenario};
 /// skipped and listed in the report. But each field of a
 /// [`SessionSpec`](autonoe_core::SessionSpec) that it does not claim in its
 /// [`Capabilities`](autonoe_core::Capabilities) is set once, and the backend
-/// must refuse the session.
+/// must refuse the session with
+/// [`AgentErrorKind::Unclaimed`](autonoe_core::AgentErrorKind::Unclaimed), as
+/// [`SessionSpec::refuse_unclaimed`] does.
 ///
 /// After each session the suite looks for processes that are left, on Linux:
 /// those with a variable of [`SessionSpec::environment`] in their environment,
@@ -37,6 +41,7 @@ pub use harness::{AgentHarness, ProbeCall, Scenario};
 /// of all temporary files.
 ///
 /// [`SessionSpec::environment`]: autonoe_core::SessionSpec::environment
+/// [`SessionSpec::refuse_unclaimed`]: autonoe_core::SessionSpec::refuse_unclaimed
 ///
 /// ```
 /// use std::sync::Arc;
@@ -106,17 +111,19 @@ pub use harness::{AgentHarness, ProbeCall, Scenario};
 /// # });
 /// ```
 pub async fn agent_client(harness: &dyn AgentHarness) -> Conformance {
-    let sessions = Sessions::play(harness).await;
+    let subject = Subject::new(harness);
+    let sessions = Sessions::play(&subject).await;
     let mut checks = Checks::of("agent client");
     suite::probe(&mut checks, harness).await;
     suite::turns(&mut checks, &sessions);
     suite::gate(&mut checks, &sessions);
     suite::own_tools(&mut checks, &sessions);
     suite::told(&mut checks, &sessions);
-    suite::unclaimed(&mut checks, harness, &sessions).await;
-    suite::processes(&mut checks, &sessions);
-    suite::outer_sandbox(&mut checks, harness, &sessions).await;
-    suite::lifetimes(&mut checks, harness, &sessions).await;
-    suite::control(&mut checks, harness).await;
+    suite::unclaimed(&mut checks, &subject, &sessions).await;
+    suite::outer_sandbox(&mut checks, &subject, &sessions).await;
+    suite::lifetimes(&mut checks, &subject, &sessions).await;
+    suite::control(&mut checks, &subject).await;
+    // After all others: it reports what every session left.
+    suite::processes(&mut checks, &subject, &sessions);
     checks.finish()
 }

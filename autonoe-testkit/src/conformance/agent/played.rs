@@ -7,9 +7,10 @@ use autonoe_core::{Events, SessionKey, SessionOutcome, StreamEvent, ToolStatus};
 use futures::FutureExt;
 use serde_json::Value;
 
-use super::harness::{AgentHarness, Scenario};
+use super::harness::Scenario;
 use super::record::Happening;
 use super::stand::{GateIs, Session, Stand, dispose, prompt, read};
+use super::subject::Subject;
 use crate::conformance::checks::{Finding, Flaw, panic_text};
 
 /// A session that was played: what its turn came to, and all that happened.
@@ -20,8 +21,6 @@ pub(super) struct Played {
     pub(super) events: Events,
     pub(super) turn: Finding,
     pub(super) disposal: Finding,
-    /// Whether every process of the session ended with it.
-    pub(super) processes: Finding,
     pub(super) log: Vec<Happening>,
 }
 
@@ -48,13 +47,13 @@ pub(super) struct Response<'a> {
 /// A turn that hangs or panics is a finding of its own: the session is still
 /// there, with what happened until then.
 pub(super) async fn play(
-    harness: &dyn AgentHarness,
+    subject: &Subject<'_>,
     label: &'static str,
     scenario: &Scenario,
     gate: GateIs,
 ) -> Finding<Played> {
     let playing = AssertUnwindSafe(async {
-        let mut stand = Stand::of(harness, scenario).await?;
+        let mut stand = Stand::of(subject, scenario).await?;
         let limit = stand.limit;
         let Session {
             mut client,
@@ -75,7 +74,6 @@ pub(super) async fn play(
             .catch_unwind()
             .await;
         let disposal = disposal.unwrap_or_else(|panic| Err(panicked(panic)));
-        let processes = stand.leaves_no_process().await;
         Ok(Played {
             label,
             key,
@@ -83,14 +81,13 @@ pub(super) async fn play(
             events,
             turn,
             disposal,
-            processes,
             log: record.all(),
         })
     });
-    match playing.catch_unwind().await {
-        Ok(played) => played,
-        Err(panic) => Err(panicked(panic)),
-    }
+    let played = playing.catch_unwind().await;
+    // The check of processes reports what it found.
+    let _ = subject.look_for_survivors(label).await;
+    played.unwrap_or_else(|panic| Err(panicked(panic)))
 }
 
 fn panicked(panic: Box<dyn std::any::Any + Send>) -> Flaw {

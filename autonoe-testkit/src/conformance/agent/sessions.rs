@@ -6,10 +6,11 @@ use autonoe_core::{Capabilities, HookCoverage, Support};
 use futures::FutureExt;
 use jiff::Timestamp;
 
-use super::harness::{AgentHarness, ProbeCall, Scenario};
+use super::harness::{ProbeCall, Scenario};
 use super::played::{Played, play};
 use super::probe_tool;
 use super::stand::{GateIs, Stand};
+use super::subject::Subject;
 use super::survivors::left_in_background;
 use crate::conformance::checks::{Finding, Flaw};
 use crate::conformance::marker::Marker;
@@ -43,20 +44,20 @@ pub(super) struct Sessions {
 
 impl Sessions {
     /// Plays all of them, one after the other.
-    pub(super) async fn play(harness: &dyn AgentHarness) -> Self {
+    pub(super) async fn play(subject: &Subject<'_>) -> Self {
         // What cannot be probed can do nothing; that it cannot is told by a check.
         let first = says();
-        let probing = AssertUnwindSafe(Stand::of(harness, &first)).catch_unwind();
+        let probing = AssertUnwindSafe(Stand::of(subject, &first)).catch_unwind();
         let capabilities = match probing.await {
             Ok(Ok(stand)) => stand.capabilities,
             _ => Capabilities::new("unknown"),
         };
         let can = &capabilities;
-        let marker = Marker::in_dir(&harness.project());
+        let marker = Marker::in_dir(&subject.harness.project());
         let quota = Scenario::HitsQuota {
             resets_at: Timestamp::constant(4_102_444_800, 0),
         };
-        let stage = Stage { harness };
+        let stage = Stage { subject };
         Self {
             says: stage.open(Ok(()), "says", &says()).await,
             command: stage.open(Ok(()), "command", &runs(COMMAND)).await,
@@ -127,18 +128,18 @@ impl Sessions {
 }
 
 struct Stage<'a> {
-    harness: &'a dyn AgentHarness,
+    subject: &'a Subject<'a>,
 }
 
 impl Stage<'_> {
     async fn open(&self, possible: Finding, label: &'static str, scenario: &Scenario) -> Session {
         possible?;
-        play(self.harness, label, scenario, GateIs::Open).await
+        play(self.subject, label, scenario, GateIs::Open).await
     }
 
     async fn closed(&self, possible: Finding, label: &'static str, scenario: &Scenario) -> Session {
         possible?;
-        play(self.harness, label, scenario, GateIs::Closed).await
+        play(self.subject, label, scenario, GateIs::Closed).await
     }
 }
 

@@ -12,9 +12,10 @@ use autonoe_core::{
 use futures::StreamExt;
 use tokio_util::sync::CancellationToken;
 
-use super::harness::{AgentHarness, Scenario};
+use super::harness::Scenario;
 use super::probe_tool::ProbeTool;
 use super::record::{Happening, Record, RecordingHook};
+use super::subject::Subject;
 use super::survivors::SessionProcesses;
 use crate::conformance::checks::{Finding, Flaw, within};
 
@@ -33,7 +34,8 @@ pub(super) enum GateIs {
 }
 
 /// Agents of one scenario.
-pub(super) struct Stand {
+pub(super) struct Stand<'s> {
+    subject: &'s Subject<'s>,
     agents: Arc<dyn AgentClientFactory>,
     project: PathBuf,
     pub(super) limit: Duration,
@@ -41,8 +43,6 @@ pub(super) struct Stand {
     scenario: Scenario,
     sessions: u32,
     run: RunId,
-    /// The processes of each session so far.
-    processes: Vec<SessionProcesses>,
 }
 
 /// A session that was made but not yet told anything.
@@ -55,9 +55,10 @@ pub(super) struct Session {
     pub(super) events: Events,
 }
 
-impl Stand {
-    /// Asks `harness` for agents that play `scenario`, and the agents for what they can do.
-    pub(super) async fn of(harness: &dyn AgentHarness, scenario: &Scenario) -> Finding<Self> {
+impl<'s> Stand<'s> {
+    /// Asks the harness for agents that play `scenario`, and the agents for what they can do.
+    pub(super) async fn of(subject: &'s Subject<'s>, scenario: &Scenario) -> Finding<Self> {
+        let harness = subject.harness;
         let limit = harness.time_limit();
         let agents = harness.agents(scenario).await.ok_or_else(|| {
             Flaw::Untestable(format!("the harness has no agents for {}", name(scenario)))
@@ -68,6 +69,7 @@ impl Stand {
         let project = harness.project();
         let run = RunId::new(format!("conformance-{}", name(scenario)));
         Ok(Self {
+            subject,
             agents,
             project,
             limit,
@@ -75,7 +77,6 @@ impl Stand {
             scenario: scenario.clone(),
             sessions: 0,
             run,
-            processes: Vec::new(),
         })
     }
 
@@ -84,14 +85,6 @@ impl Stand {
         self.create(gate, |_| ()).map_err(|error| {
             Flaw::Failed(format!("no client was made ({}): {error}", error.code()))
         })
-    }
-
-    /// Checks that no process of any session so far is left.
-    pub(super) async fn leaves_no_process(&self) -> Finding {
-        for processes in &self.processes {
-            processes.are_gone(self.limit).await?;
-        }
-        Ok(())
     }
 
     /// Makes a session of a spec that `change` has changed.
@@ -136,7 +129,7 @@ impl Stand {
         let processes = SessionProcesses::new(&self.project, &self.scenario);
         let (name, value) = processes.variable();
         spec.environment.insert(name.to_owned(), value.to_owned());
-        self.processes.push(processes);
+        self.subject.add(processes);
         change(&mut spec);
         let cwd = spec.cwd.clone();
         let client = self.agents.create(spec)?;

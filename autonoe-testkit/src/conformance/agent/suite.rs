@@ -7,9 +7,10 @@ use super::played::Played;
 use super::sessions::{
     COMMAND, Session, Sessions, TEXT, asks_gate, runs, says, takes_tools, two_calls, uses,
 };
+use super::subject::Subject;
 use super::survey::{missing, over, pairs};
 use super::{calls, control, enclosed, lifetimes, probe_tool, told, turns, unclaimed};
-use crate::conformance::checks::{Checks, Flaw};
+use crate::conformance::checks::{Checks, Finding, Flaw};
 
 pub(super) async fn probe(checks: &mut Checks, harness: &dyn AgentHarness) {
     checks
@@ -214,77 +215,82 @@ pub(super) fn told(checks: &mut Checks, sessions: &Sessions) {
 }
 
 /// Asks for each field that the backend does not claim.
-pub(super) async fn unclaimed(
-    checks: &mut Checks,
-    harness: &dyn AgentHarness,
-    sessions: &Sessions,
-) {
+pub(super) async fn unclaimed(checks: &mut Checks, subject: &Subject<'_>, sessions: &Sessions) {
     for field in unclaimed::fields(&sessions.capabilities) {
-        let check = format!(
-            "`{}` is refused, which the backend does not claim",
-            field.name
-        );
-        checks
-            .run(&check, unclaimed::is_refused(harness, field))
-            .await;
+        let name = field.field.name();
+        let check = format!("`{name}` is refused, which the backend does not claim");
+        run(
+            checks,
+            subject,
+            &check,
+            unclaimed::is_refused(subject, field),
+        )
+        .await;
     }
 }
 
-pub(super) fn processes(checks: &mut Checks, sessions: &Sessions) {
+/// Makes a check, and looks for processes that its sessions left.
+async fn run(
+    checks: &mut Checks,
+    subject: &Subject<'_>,
+    check: &str,
+    finding: impl Future<Output = Finding>,
+) {
+    checks.run(check, finding).await;
+    // The check of processes reports what it found.
+    let _ = subject.look_for_survivors(check).await;
+}
+
+/// Reports the processes that any session left. It comes after all other checks.
+pub(super) fn processes(checks: &mut Checks, subject: &Subject<'_>, sessions: &Sessions) {
     let name = "no process outlives its session";
-    let played: Vec<&Played> = sessions.all().filter_map(|it| it.as_ref().ok()).collect();
-    if played.is_empty() {
+    let findings = subject.process_findings();
+    if findings.is_empty() {
         checks.look(name, || Err(missing(&sessions.says)));
         return;
     }
-    checks.each(name, played, |it| match &it.processes {
-        Ok(()) => Ok(()),
-        Err(Flaw::Failed(what)) => Err(Flaw::Failed(format!("{}: {what}", it.label))),
-        Err(Flaw::Untestable(why)) => Err(Flaw::Untestable(why.clone())),
-    });
+    checks.each(name, findings, |finding| finding);
 }
 
-pub(super) async fn outer_sandbox(
-    checks: &mut Checks,
-    harness: &dyn AgentHarness,
-    sessions: &Sessions,
-) {
+pub(super) async fn outer_sandbox(checks: &mut Checks, subject: &Subject<'_>, sessions: &Sessions) {
     let claimed = sessions.capabilities.outer_sandbox;
-    checks
-        .run(
-            "an agent in the outer sandbox writes to its project alone",
-            enclosed::an_agent_is_kept_in(harness, claimed),
-        )
-        .await;
+    run(
+        checks,
+        subject,
+        "an agent in the outer sandbox writes to its project alone",
+        enclosed::an_agent_is_kept_in(subject, claimed),
+    )
+    .await;
 }
 
-pub(super) async fn lifetimes(
-    checks: &mut Checks,
-    harness: &dyn AgentHarness,
-    sessions: &Sessions,
-) {
+pub(super) async fn lifetimes(checks: &mut Checks, subject: &Subject<'_>, sessions: &Sessions) {
     let calling = match takes_tools(&sessions.capabilities) {
         Ok(()) => uses([probe_tool::answers(1)]),
         Err(_) => runs(COMMAND),
     };
-    let progress = lifetimes::progress_without_polling(harness, &calling);
-    checks
-        .run("gate and tools go on when nobody polls the stream", async {
+    let progress = lifetimes::progress_without_polling(subject, &calling);
+    run(
+        checks,
+        subject,
+        "gate and tools go on when nobody polls the stream",
+        async {
             takes_tools(&sessions.capabilities).or(asks_gate(&sessions.capabilities))?;
             progress.await
-        })
-        .await;
+        },
+    )
+    .await;
     let calls_ours = uses([probe_tool::answers(1)]);
-    let progress = lifetimes::progress_behind_a_slow_gate(harness, &calls_ours);
-    checks
-        .run(
-            "a tool runs although nobody polls while the gate thinks",
-            async {
-                takes_tools(&sessions.capabilities).and(asks_gate(&sessions.capabilities))?;
-                progress.await
-            },
-        )
-        .await;
+    let progress = lifetimes::progress_behind_a_slow_gate(subject, &calls_ours);
+    run(
+        checks,
+        subject,
+        "a tool runs although nobody polls while the gate thinks",
+        async {
+            takes_tools(&sessions.capabilities).and(asks_gate(&sessions.capabilities))?;
+            progress.await
+        },
+    )
+    .await;
     let disposal = |session: &Session| match session {
         Ok(Played {
             disposal: Err(Flaw::Failed(what)),
@@ -299,63 +305,81 @@ pub(super) async fn lifetimes(
     checks.look("dispose returns after an error", || {
         disposal(&sessions.breaks)
     });
-    let dropped = lifetimes::dispose_after_a_dropped_stream(harness);
-    checks
-        .run(
-            "dispose returns after a stream dropped in the middle",
-            dropped,
-        )
-        .await;
-    let unused = lifetimes::dispose_without_a_turn(harness);
-    checks
-        .run("dispose returns when nothing was asked", unused)
-        .await;
-    let undisposed = lifetimes::drop_without_dispose(harness);
-    checks
-        .run(
-            "a client dropped in the middle is in nobody's way",
-            undisposed,
-        )
-        .await;
-    let stopped = lifetimes::a_stopped_session_leaves_no_process(harness);
-    checks
-        .run("no process outlives a session that is stopped", stopped)
-        .await;
-    checks
-        .run("a dropped stream ends the tool that runs", async {
+    let dropped = lifetimes::dispose_after_a_dropped_stream(subject);
+    run(
+        checks,
+        subject,
+        "dispose returns after a stream dropped in the middle",
+        dropped,
+    )
+    .await;
+    let unused = lifetimes::dispose_without_a_turn(subject);
+    run(
+        checks,
+        subject,
+        "dispose returns when nothing was asked",
+        unused,
+    )
+    .await;
+    let undisposed = lifetimes::drop_without_dispose(subject);
+    run(
+        checks,
+        subject,
+        "a client dropped in the middle is in nobody's way",
+        undisposed,
+    )
+    .await;
+    let stopped = lifetimes::a_stopped_session_leaves_no_process(subject);
+    run(
+        checks,
+        subject,
+        "no process outlives a session that is stopped",
+        stopped,
+    )
+    .await;
+    run(
+        checks,
+        subject,
+        "a dropped stream ends the tool that runs",
+        async {
             takes_tools(&sessions.capabilities)?;
-            lifetimes::a_running_tool_ends(harness).await
-        })
-        .await;
+            lifetimes::a_running_tool_ends(subject).await
+        },
+    )
+    .await;
     let side_by_side = match takes_tools(&sessions.capabilities) {
         Ok(()) => uses(two_calls()),
         Err(_) => says(),
     };
-    checks
-        .run(
-            "two sessions run side by side",
-            lifetimes::side_by_side(harness, &side_by_side),
-        )
-        .await;
+    run(
+        checks,
+        subject,
+        "two sessions run side by side",
+        lifetimes::side_by_side(subject, &side_by_side),
+    )
+    .await;
 }
 
-pub(super) async fn control(checks: &mut Checks, harness: &dyn AgentHarness) {
-    checks
-        .run(
-            "an interruption ends the turn as interrupted",
-            control::interrupts(harness),
-        )
-        .await;
-    checks
-        .run(
-            "a word in between is delivered or refused",
-            control::steers(harness),
-        )
-        .await;
-    checks
-        .run(
-            "a control can be used after its session",
-            control::outlives_its_session(harness, &says()),
-        )
-        .await;
+pub(super) async fn control(checks: &mut Checks, subject: &Subject<'_>) {
+    run(
+        checks,
+        subject,
+        "an interruption ends the turn as interrupted",
+        control::interrupts(subject),
+    )
+    .await;
+    run(
+        checks,
+        subject,
+        "a word in between is delivered or refused",
+        control::steers(subject),
+    )
+    .await;
+    run(
+        checks,
+        subject,
+        "a control can be used after its session",
+        control::outlives_its_session(subject, &says()),
+    )
+    .await;
 }

@@ -18,6 +18,12 @@ const ARGUMENT: &str = "autonoe-conformance-background";
 /// How long to wait before the processes are listed again.
 const PAUSE: Duration = Duration::from_millis(20);
 
+/// A pause that takes longer shows that the machine is busy.
+const LONGEST_PAUSE: Duration = Duration::from_millis(60);
+
+/// The bit of SIGKILL in the masks of `/proc/PID/status`.
+const SIGKILL: u64 = 1 << 8;
+
 /// Recognises the processes of one session.
 #[derive(Debug)]
 pub(super) struct SessionProcesses {
@@ -56,27 +62,35 @@ impl SessionProcesses {
         (VARIABLE, &self.value)
     }
 
-    /// Waits until no process of the session is left, for at most `limit` of real time.
+    /// Waits until no process of the session is left.
+    ///
+    /// It fails when a process is left after `limit`. Only time in which something could have ended
+    /// the process counts: not a pause in which the machine was too busy to run this task, and not
+    /// while the process has a SIGKILL that the system did not deliver yet. So a busy machine makes
+    /// the check slower, and never fails it.
     pub(super) async fn are_gone(&self, limit: Duration) -> Finding {
         if !Path::new("/proc/self/environ").exists() {
             let why = "this system does not list the environments of processes in /proc";
             return Err(Flaw::Untestable(why.to_owned()));
         }
-        let start = Instant::now();
+        let mut waited = Duration::ZERO;
         loop {
             let left: Vec<Process> = self.list().collect();
             let Some(first) = left.first() else {
                 return Ok(());
             };
-            if start.elapsed() > limit {
+            if waited >= limit {
                 let others = left.len() - 1;
                 return Err(Flaw::Failed(format!(
                     "process {} ({}) is left after the session, and {others} more",
                     first.pid, first.command
                 )));
             }
+            let start = Instant::now();
             // Tokio's time may be paused, and processes end in real time.
             let _ = tokio::task::spawn_blocking(|| std::thread::sleep(PAUSE)).await;
+            let is_dying = left.iter().any(|process| process.is_killed);
+            waited += counted(start.elapsed(), is_dying);
         }
     }
 
@@ -113,9 +127,29 @@ impl SessionProcesses {
     }
 }
 
+/// Returns how much of a pause counts towards the limit.
+fn counted(pause: Duration, is_dying: bool) -> Duration {
+    match is_dying || pause > LONGEST_PAUSE {
+        true => Duration::ZERO,
+        false => pause,
+    }
+}
+
+/// Returns whether a process with this `/proc/PID/status` has a SIGKILL that is not delivered yet.
+fn is_killed(status: &str) -> bool {
+    let masks = status.lines().filter_map(|line| {
+        let (name, mask) = line.split_once(':')?;
+        let is_pending = ["SigPnd", "ShdPnd"].contains(&name);
+        is_pending.then(|| u64::from_str_radix(mask.trim(), 16).ok())?
+    });
+    masks.fold(0, |all, mask| all | mask) & SIGKILL != 0
+}
+
 /// A process of this system.
 struct Process {
     pid: u32,
+    /// Whether it has a SIGKILL that is not delivered yet.
+    is_killed: bool,
     command: String,
     environment: Vec<u8>,
     directory: Option<PathBuf>,
@@ -132,6 +166,7 @@ impl Process {
         }
         Some(Self {
             pid,
+            is_killed: fs::read_to_string(folder.join("status")).is_ok_and(|it| is_killed(&it)),
             command: command.trim_end().to_owned(),
             environment: fs::read(folder.join("environ")).unwrap_or_default(),
             directory: fs::read_link(folder.join("cwd")).ok(),
@@ -159,4 +194,42 @@ fn unique(what: &str) -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
     format!("{what}-{}-{number}", std::process::id())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_time_in_which_a_process_could_have_ended_counts() {
+        let late = LONGEST_PAUSE + Duration::from_millis(1);
+        for (pause, is_dying, expected) in [
+            (PAUSE, false, PAUSE),
+            (LONGEST_PAUSE, false, LONGEST_PAUSE),
+            (late, false, Duration::ZERO),
+            (Duration::from_secs(600), false, Duration::ZERO),
+            (PAUSE, true, Duration::ZERO),
+        ] {
+            assert_eq!(counted(pause, is_dying), expected, "{pause:?} {is_dying}");
+        }
+    }
+
+    #[test]
+    fn a_pending_sigkill_is_found_in_either_mask() {
+        for (signals, shared, expected) in [
+            ("0000000000000000", "0000000000000000", false),
+            ("0000000000000100", "0000000000000000", true),
+            ("0000000000000000", "0000000000004100", true),
+            // SIGTERM, which a process can block for ever.
+            ("0000000000004000", "0000000000004000", false),
+        ] {
+            let status = format!(
+                "Name:\tsleep\nState:\tS (sleeping)\nSigPnd:\t{signals}\nShdPnd:\t{shared}\n\
+                 SigBlk:\t0000000000000100\n"
+            );
+
+            assert_eq!(is_killed(&status), expected, "{status}");
+        }
+        assert!(!is_killed(""));
+    }
 }

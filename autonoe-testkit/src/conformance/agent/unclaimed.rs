@@ -3,57 +3,49 @@
 use std::collections::BTreeMap;
 
 use autonoe_core::{
-    AgentError, AgentSessionId, Capabilities, McpServer, OuterSandbox, Sandbox, SessionSpec,
-    Support, ThinkingBudget,
+    AgentError, AgentErrorKind, AgentSessionId, Capabilities, McpServer, OuterSandbox, Sandbox,
+    SessionField, SessionSpec, ThinkingBudget,
 };
 use futures::StreamExt;
 
-use super::harness::AgentHarness;
 use super::sessions::says;
 use super::stand::{GateIs, Session, Stand, dispose, prompt};
+use super::subject::Subject;
 use crate::conformance::checks::{Finding, Flaw, within};
 
 /// A field of a session that a backend must claim before it accepts it.
 pub(super) struct Field {
-    pub(super) name: &'static str,
-    claimed: fn(&Capabilities) -> Support,
+    pub(super) field: SessionField,
     set: fn(&mut SessionSpec),
 }
 
 const FIELDS: [Field; 9] = [
     Field {
-        name: "sandbox",
-        claimed: |it| it.sandbox,
+        field: SessionField::Sandbox,
         set: |spec| spec.sandbox = Sandbox::Required,
     },
     Field {
-        name: "outer_sandbox",
-        claimed: |it| it.outer_sandbox,
+        field: SessionField::OuterSandbox,
         set: |spec| spec.outer_sandbox = Some(OuterSandbox::bubblewrap()),
     },
     Field {
-        name: "model",
-        claimed: |it| it.model,
+        field: SessionField::Model,
         set: |spec| spec.model = Some("conformance-model".to_owned()),
     },
     Field {
-        name: "system_prompt",
-        claimed: |it| it.system_prompt,
+        field: SessionField::SystemPrompt,
         set: |spec| spec.system_prompt = Some("Answer in one word.".to_owned()),
     },
     Field {
-        name: "thinking",
-        claimed: |it| it.thinking,
+        field: SessionField::Thinking,
         set: |spec| spec.thinking = Some(ThinkingBudget::default()),
     },
     Field {
-        name: "max_turns",
-        claimed: |it| it.max_turns,
+        field: SessionField::MaxTurns,
         set: |spec| spec.max_turns = Some(1),
     },
     Field {
-        name: "mcp_servers",
-        claimed: |it| it.mcp_servers,
+        field: SessionField::McpServers,
         set: |spec| {
             let server = McpServer::Stdio {
                 command: "true".to_owned(),
@@ -65,13 +57,11 @@ const FIELDS: [Field; 9] = [
         },
     },
     Field {
-        name: "project_memory",
-        claimed: |it| it.project_memory_off,
+        field: SessionField::ProjectMemory,
         set: |spec| spec.project_memory = false,
     },
     Field {
-        name: "resume",
-        claimed: |it| it.resume,
+        field: SessionField::Resume,
         set: |spec| spec.resume = Some(AgentSessionId::new("conformance-earlier")),
     },
 ];
@@ -80,17 +70,17 @@ const FIELDS: [Field; 9] = [
 pub(super) fn fields(capabilities: &Capabilities) -> impl Iterator<Item = &'static Field> {
     FIELDS
         .iter()
-        .filter(|field| !(field.claimed)(capabilities).is_yes())
+        .filter(|field| capabilities.require([field.field]).is_err())
 }
 
 /// Asks for a session with `field`, which must fail when it is created or as its first event.
-pub(super) async fn is_refused(harness: &dyn AgentHarness, field: &Field) -> Finding {
-    let name = field.name;
-    let mut stand = Stand::of(harness, &says()).await?;
+pub(super) async fn is_refused(subject: &Subject<'_>, field: &Field) -> Finding {
+    let name = field.field.name();
+    let mut stand = Stand::of(subject, &says()).await?;
     let limit = stand.limit;
     let Session { mut client, .. } = match stand.create(GateIs::Open, field.set) {
         Ok(session) => session,
-        Err(error) => return is_final(name, &error),
+        Err(error) => return is_refusal(field.field, &error),
     };
     let first = {
         let mut stream = client.query(prompt());
@@ -98,7 +88,7 @@ pub(super) async fn is_refused(harness: &dyn AgentHarness, field: &Field) -> Fin
     };
     let _ = dispose(client, limit).await;
     match first {
-        Some(Err(error)) => is_final(name, &error),
+        Some(Err(error)) => is_refusal(field.field, &error),
         first => Err(Flaw::Failed(format!(
             "the backend does not claim `{name}`, and starts a session that sets it; the first event \
              is {first:?}; call SessionSpec::refuse_unclaimed in `create`"
@@ -106,13 +96,27 @@ pub(super) async fn is_refused(harness: &dyn AgentHarness, field: &Field) -> Fin
     }
 }
 
-/// Checks that a run does not retry the session.
-fn is_final(name: &str, error: &AgentError) -> Finding {
+/// Checks that the error is the refusal of `field`, and not something else that went wrong.
+fn is_refusal(field: SessionField, error: &AgentError) -> Finding {
+    let (name, expected) = (field.name(), AgentErrorKind::Unclaimed(field));
     ensure!(
-        !error.is_retryable(),
-        "the backend does not claim `{name}`, and refuses it with an error that runs retry ({}): \
-         {error}",
-        error.code()
+        error.kind() == expected,
+        "the backend does not claim `{name}`, and fails with {} where {} is due: {error}; call \
+         SessionSpec::refuse_unclaimed in `create`",
+        error.code(),
+        expected.code()
     );
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_field_that_must_be_claimed_is_tried() {
+        let tried: Vec<_> = FIELDS.iter().map(|field| field.field).collect();
+
+        assert_eq!(tried, SessionField::ALL);
+    }
 }

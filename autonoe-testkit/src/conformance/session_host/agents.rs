@@ -53,6 +53,8 @@ impl AgentClientFactory for HostedAgents {
             .with_hooks(HookCoverage::EveryTool)
             .with_sandbox(Support::Yes)
             .with_cost(Support::Yes)
+            // A project has a browser by default. These agents do not use it.
+            .with_mcp_servers(Support::Yes)
             .with_in_process_tools(Support::Yes))
     }
 
