@@ -13,10 +13,13 @@ mod foreign_writes;
 #[cfg(unix)]
 mod git_commands;
 mod hosted_end;
+mod hosted_ledger;
 mod hosted_lock;
 mod journal;
 mod kill;
 mod layout;
+#[cfg(unix)]
+mod ledger_ownership;
 mod lock;
 mod lost_ground;
 #[cfg(target_os = "linux")]
