@@ -28,6 +28,8 @@ mod preview;
 mod project_run;
 mod repository;
 mod run;
+#[cfg(target_os = "linux")]
+mod sandboxed_git;
 mod session_host;
 mod writer;
 
