@@ -10,8 +10,8 @@ use super::shorten::shorten;
 use super::waiting::clock;
 
 /// An edit of the ledger between two runs, as the command and the report print it.
-pub(crate) const LEDGER_EDITED: &str =
-    "the ledger was edited outside since the last run, and this run accepted it";
+pub(crate) const LEDGER_EDITED: &str = "the ledger was edited outside: something other than a run changed it since the last run, and \
+     this run accepted it";
 
 /// How important a line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -66,7 +66,7 @@ fn changes_of_the_ledger_from_outside_are_printed() {
 
     let usual = Setting::new().file(JOURNAL, FINISHED).autonoe(&["log"]);
     let added = "\
-2026-01-01 05:11:30Z  [LEDGER] the ledger was edited outside since the last run, and this run accepted it
+2026-01-01 05:11:30Z  [LEDGER] the ledger was edited outside: something other than a run changed it since the last run, and this run accepted it
 2026-01-01 05:11:30Z    [LEDGER] something other than the run changed the ledger; it was restored, and the foreign content is kept as status.foreign-1.json
 ";
     assert_eq!(

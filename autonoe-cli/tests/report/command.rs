@@ -84,7 +84,8 @@ async fn changes_of_the_ledger_from_outside_are_on_the_page() {
 
     let restored = "Something other than the run changed the ledger; it was restored, and the \
                     foreign content is kept as status.foreign-1.json";
-    let edited = "The ledger was edited outside since the last run";
+    let edited =
+        "The ledger was edited outside: something other than a run changed it since the last run";
     assert!(
         before.contains(restored) && !before.contains(edited),
         "{before}"

@@ -40,12 +40,13 @@ pub trait SessionHost: Send + Sync {
     /// What is kept here cannot be read, or there is no higher epoch.
     async fn claim(&self, run: &RunId) -> Result<Epoch, SessionHostError>;
 
-    /// Returns the numbers of the ledger as it is; those of none if there is none. Nothing is
-    /// changed.
+    /// Returns the numbers of the ledger as it is; those of none if there has never been one. Nothing
+    /// is changed.
     ///
     /// # Errors
     ///
-    /// It cannot be read.
+    /// It cannot be read, it is missing although it had deliverables, or something other than `run`
+    /// changed it since the last session of `run`.
     async fn look(&self, run: &RunId) -> Result<LedgerView, Failure>;
 
     /// Returns what a session came to: what was recorded, or else what comes of running it now.
@@ -196,7 +197,7 @@ impl From<&SessionPlan> for HostedSession {
 pub struct HostedOutcome {
     /// How it ended and what it cost.
     pub result: SessionResult,
-    /// The ledger as it is when this is told, or why it cannot be read.
+    /// The ledger as it is when this is told, or why it is not that of the run.
     pub ledger: Result<LedgerView, Failure>,
     /// How often it had begun here before and left no record. What that cost nobody knows.
     #[serde(default)]

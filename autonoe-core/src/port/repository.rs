@@ -240,7 +240,8 @@ impl From<&RepositoryError> for Failure {
 pub enum RepositoryErrorKind {
     /// Someone else saved in between: load again, then try again.
     Conflict,
-    /// Someone with a higher epoch has taken over: stop writing.
+    /// Someone with a higher epoch has taken over, or the run that owned the ledger has ended: stop
+    /// writing.
     Fenced,
     /// What is saved cannot be understood. It was kept as it is.
     Corrupt,

@@ -9,13 +9,14 @@ use async_trait::async_trait;
 
 use super::anchor::Anchor;
 use super::file_revision::FileRevision;
-use super::ledger_hold::{Found, LedgerHold, look, restore};
+use super::ledger_hold::{Found, LedgerHold, keep_foreign, look};
+use super::missing_ledger::missing_ledger;
 use super::plain_file::Unread;
 use super::status_file::StatusFile;
 use super::status_record::StatusRecord;
 use super::status_text::status_text;
 use super::{Project, ProjectError, RunLock};
-use crate::domain::{Epoch, ForeignChange, LedgerState};
+use crate::domain::{Epoch, LedgerState};
 use crate::port::{
     DeliverableRepository, Fence, OwnedLedger, RepositoryError, RepositoryErrorKind, Revision,
     SavedLedger, Snapshot,
@@ -28,7 +29,7 @@ use crate::port::{
 /// turns. Fields that this version does not know are kept. A file that cannot
 /// be understood is an error and stays as it is; so is one of more than 64 MiB.
 /// Nothing is remembered between calls but which folder it is in: what counts is what the file
-/// holds. A run that [holds the run lock](Self::held_by) is the exception: its ledger is what it
+/// holds. A run that [owns the ledger](Self::owned_by_run) is the exception: its ledger is what it
 /// saved last. If the folder was moved, removed or replaced since it was [opened](Self::open), that
 /// is an error ([`RepositoryErrorKind::Gone`]) and nothing is written.
 ///
@@ -87,13 +88,19 @@ impl FileDeliverableRepository {
         }
     }
 
-    /// Gives the ledger to the run that holds `lock` of `project`.
+    /// Makes the run that holds `lock` of `project` the owner of the ledger, until `lock` is dropped.
     ///
-    /// From then on the run's ledger is what the run saved last. If something else changes, removes
-    /// or replaces the file, [`load_owned`](DeliverableRepository::load_owned) restores it and keeps
+    /// The run's ledger is then what the run saved last. If something else changes, removes or
+    /// replaces the file, [`load_owned`](DeliverableRepository::load_owned) restores it and keeps
     /// the foreign content as `status.foreign-1.json` beside it, or with the next free number. If
     /// `.autonoe` is removed, the ledger is written again in a new one, and the error is
-    /// [`RepositoryErrorKind::Gone`].
+    /// [`RepositoryErrorKind::Gone`]. So is [`load`](DeliverableRepository::load) of a ledger that
+    /// existed and is missing.
+    ///
+    /// If the lock file was replaced and another run has taken over, the error is
+    /// [`RepositoryErrorKind::Fenced`], and the ledger of this run is kept as `status.fenced-1.json`,
+    /// or with the next free number. Once `lock` was dropped, `load_owned` fails with
+    /// [`RepositoryErrorKind::Fenced`], too.
     ///
     /// ```
     /// use autonoe_core::{FileDeliverableRepository, Project, RunLock};
@@ -103,7 +110,7 @@ impl FileDeliverableRepository {
     /// let project = Project::find(dir.path(), None)?;
     /// let lock = RunLock::acquire(&project, Timestamp::now())?;
     ///
-    /// let repository = FileDeliverableRepository::open(&project)?.held_by(&lock, &project)?;
+    /// let repository = FileDeliverableRepository::open(&project)?.owned_by_run(&lock, &project)?;
     /// # drop(repository);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -111,7 +118,7 @@ impl FileDeliverableRepository {
     /// # Errors
     ///
     /// The project directory cannot be read.
-    pub fn held_by(mut self, lock: &RunLock, project: &Project) -> Result<Self, ProjectError> {
+    pub fn owned_by_run(mut self, lock: &RunLock, project: &Project) -> Result<Self, ProjectError> {
         self.hold = Some(LedgerHold::new(project, lock)?);
         Ok(self)
     }
@@ -134,6 +141,14 @@ impl FileDeliverableRepository {
     pub fn load_now(&self) -> Result<Option<Snapshot>, RepositoryError> {
         self.check_folder()?;
         let bytes = self.file.read().map_err(|unread| self.unread(unread))?;
+        match (&bytes, &self.hold) {
+            (Some(_), Some(hold)) => hold.set_found(),
+            (None, Some(hold)) if hold.was_found() => {
+                let evidence = "it existed when the run acquired the run lock";
+                return Err(missing_ledger(self.file.path(), evidence));
+            }
+            _ => {}
+        }
         bytes.map(|bytes| self.parse(&bytes)).transpose()
     }
 
@@ -176,7 +191,11 @@ impl FileDeliverableRepository {
         text.recv()
             .map_err(io::Error::other)
             .and_then(|text| turn.replace(&text))
-            .map_err(|error| self.unavailable(error))
+            .map_err(|error| self.unavailable(error))?;
+        if let Some(hold) = &self.hold {
+            hold.set_found();
+        }
+        Ok(())
     }
 
     /// Loads the ledger of the run that saved it, having restored it if that is needed.
@@ -186,26 +205,35 @@ impl FileDeliverableRepository {
         saved: &SavedLedger,
         expected: &Expected,
     ) -> Result<OwnedLedger, RepositoryError> {
+        if hold.is_released() {
+            return Err(self.released());
+        }
         self.check_folder_or_rescue(hold, expected)?;
-        let turn = self.file.turn().map_err(|error| self.unavailable(error))?;
-        let found = look(&self.file).map_err(|error| self.unavailable(error))?;
-        let change = match found {
-            Found::Foreign(change) => change,
-            Found::Bytes(bytes) => {
-                if let Some(snapshot) = recognised(&bytes, saved, expected) {
-                    return Ok(OwnedLedger {
-                        snapshot: Some(snapshot),
-                        foreign: None,
-                    });
-                }
-                if is_takeover(&bytes, hold, saved) {
-                    return Err(self.taken_over());
-                }
-                ForeignChange::Changed
-            }
+        let look = || look(&self.file).map_err(|error| self.unavailable(error));
+        let ours = |snapshot| OwnedLedger {
+            snapshot: Some(snapshot),
+            foreign: None,
         };
-        let put_back = |bytes: &[u8]| turn.replace(bytes);
-        let foreign = restore(&self.file, change, &expected.last, put_back)
+        // Without the turn to write, which any process could keep. An unchanged ledger needs none.
+        if let Some(snapshot) = recognised(&look()?, saved, expected) {
+            return Ok(ours(snapshot));
+        }
+        let turn = self.file.turn().map_err(|error| self.unavailable(error))?;
+        let found = look()?;
+        if let Some(snapshot) = recognised(&found, saved, expected) {
+            return Ok(ours(snapshot));
+        }
+        // After the look: what another run writes once the lock is free is not foreign.
+        if hold.is_released() {
+            return Err(self.released());
+        }
+        match takeover(&found, hold, saved) {
+            Some(Takeover::SameLedger) => return Err(self.taken_over()),
+            Some(Takeover::OtherLedger) => return Err(self.fenced(hold, expected)),
+            None => {}
+        }
+        let foreign = keep_foreign(&self.file, &found)
+            .and_then(|foreign| turn.replace(&expected.last).map(|()| foreign))
             .map_err(|error| self.unavailable(error))?;
         Ok(OwnedLedger {
             snapshot: Some(saved.last.clone()),
@@ -281,6 +309,36 @@ impl FileDeliverableRepository {
 
     fn taken_over(&self) -> RepositoryError {
         let message = format!("another run has taken over {}", self.name());
+        RepositoryError::new(RepositoryErrorKind::Fenced, message)
+    }
+
+    /// Keeps the ledger of this run, which another run has replaced, and returns the error.
+    ///
+    /// The other ledger may be a forgery beside a forged lock file, so this one must not be lost.
+    fn fenced(&self, hold: &LedgerHold, expected: &Expected) -> RepositoryError {
+        let (message, failure) = match hold.keep_fenced(self.file.path(), &expected.last) {
+            Ok(kept) => (format!("the ledger of this run is kept as {kept}"), None),
+            Err(error) => (
+                "the ledger of this run could not be kept".to_owned(),
+                Some(error),
+            ),
+        };
+        let message = format!(
+            "another run has taken over {}, because the lock file was replaced; {message}",
+            self.name()
+        );
+        let error = RepositoryError::new(RepositoryErrorKind::Fenced, message);
+        match failure {
+            Some(failure) => error.because(failure),
+            None => error,
+        }
+    }
+
+    fn released(&self) -> RepositoryError {
+        let message = format!(
+            "the run that owned {} has ended and released the run lock; start another run",
+            self.name()
+        );
         RepositoryError::new(RepositoryErrorKind::Fenced, message)
     }
 
@@ -370,10 +428,13 @@ impl DeliverableRepository for FileDeliverableRepository {
     }
 }
 
-/// Returns the ledger if `bytes` are what the run saved: the last state, or one whose save it did
+/// Returns the ledger if the file holds what the run saved: the last state, or one whose save it did
 /// not wait for.
-fn recognised(bytes: &[u8], saved: &SavedLedger, expected: &Expected) -> Option<Snapshot> {
-    if bytes == expected.last {
+fn recognised(found: &Found, saved: &SavedLedger, expected: &Expected) -> Option<Snapshot> {
+    let Found::Bytes(bytes) = found else {
+        return None;
+    };
+    if *bytes == expected.last {
         return Some(saved.last.clone());
     }
     let mut unconfirmed = expected.unconfirmed.iter();
@@ -387,16 +448,30 @@ fn recognised(bytes: &[u8], saved: &SavedLedger, expected: &Expected) -> Option<
     })
 }
 
-/// Returns whether another run has taken the ledger over.
+/// What a run that has taken over did to the ledger.
+enum Takeover {
+    /// It raised the epoch and changed nothing else.
+    SameLedger,
+    /// It has saved another ledger.
+    OtherLedger,
+}
+
+/// Returns what another run that has taken over did to the ledger; `None` if there is no such run.
 ///
 /// While the lock is held, a takeover raises the epoch and changes nothing else: its run cannot
-/// start. If the lock file was removed, another run may hold a new one, and its work must stay.
-fn is_takeover(bytes: &[u8], hold: &LedgerHold, saved: &SavedLedger) -> bool {
-    let Ok(found) = StatusRecord::parse(bytes) else {
-        return false;
+/// start. If the lock file was replaced, another run may hold the new one, and its work must stay.
+fn takeover(found: &Found, hold: &LedgerHold, saved: &SavedLedger) -> Option<Takeover> {
+    let Found::Bytes(bytes) = found else {
+        return None;
     };
-    let is_ours = || found.state == saved.last.state || saved.unconfirmed.contains(&found.state);
-    found.epoch > saved.last.epoch && (is_ours() || !hold.is_in_place())
+    let found = StatusRecord::parse(bytes).ok()?;
+    if found.epoch <= saved.last.epoch {
+        return None;
+    }
+    if found.state == saved.last.state || saved.unconfirmed.contains(&found.state) {
+        return Some(Takeover::SameLedger);
+    }
+    (!hold.is_in_place()).then_some(Takeover::OtherLedger)
 }
 
 /// Begins slow work apart from the tasks of the run, and waits for its end. A

@@ -18,6 +18,7 @@ const TEXT: &str = "\
 /journal*.jsonl
 /status.json
 /status.foreign-*.json
+/status.fenced-*.json
 /*.lock
 /*.tmp
 ";

@@ -3,10 +3,11 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use super::anchor::{Anchor, identity};
+use super::durable;
 use super::git_ignore::write_git_ignore;
 use super::layout::is_there;
 use super::plain_file::Unread;
@@ -18,10 +19,15 @@ use crate::domain::{ForeignChange, ForeignLedger};
 #[derive(Clone, Debug)]
 pub(super) struct LedgerHold {
     lock: Arc<File>,
+    is_released: Arc<AtomicBool>,
     lock_path: PathBuf,
     project: Project,
     root: Anchor,
+    /// Whether the ledger has existed since the lock was acquired.
+    was_found: Arc<AtomicBool>,
     was_rescued: Arc<AtomicBool>,
+    /// The name under which the ledger of the run is kept after a takeover.
+    fenced_copy: Arc<OnceLock<String>>,
 }
 
 /// What is in place of the ledger file.
@@ -37,11 +43,41 @@ impl LedgerHold {
     pub(super) fn new(project: &Project, lock: &RunLock) -> Result<Self, ProjectError> {
         Ok(Self {
             lock: lock.descriptor(),
+            is_released: lock.released_flag(),
             lock_path: project.run_lock_path(),
             root: Anchor::of(project.root())?,
             project: project.clone(),
+            was_found: Arc::default(),
             was_rescued: Arc::default(),
+            fenced_copy: Arc::default(),
         })
+    }
+
+    /// Returns whether the run has ended and released its lock. Another run may own the ledger then.
+    pub(super) fn is_released(&self) -> bool {
+        self.is_released.load(Ordering::Acquire)
+    }
+
+    /// Records that the ledger exists.
+    pub(super) fn set_found(&self) {
+        self.was_found.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns whether the ledger has existed since the lock was acquired.
+    pub(super) fn was_found(&self) -> bool {
+        self.was_found.load(Ordering::Relaxed)
+    }
+
+    /// Keeps the ledger of this run beside `path` after another run has taken over, and returns the
+    /// name. Calls after the first one return the same name.
+    ///
+    /// The caller holds the turn to write.
+    pub(super) fn keep_fenced(&self, path: &Path, bytes: &[u8]) -> io::Result<&str> {
+        if let Some(name) = self.fenced_copy.get() {
+            return Ok(name);
+        }
+        let name = keep_copy(path, "fenced", bytes)?;
+        Ok(self.fenced_copy.get_or_init(|| name))
     }
 
     /// Returns whether the lock file is still the one that is held. Otherwise another run may hold
@@ -99,26 +135,40 @@ pub(super) fn look(file: &StatusFile) -> io::Result<Found> {
     }
 }
 
-/// Puts `bytes` in place of foreign content, which is kept beside it under a new name.
+/// Keeps foreign content beside the ledger under a new name, and reports it. The caller replaces it.
 ///
 /// The caller holds the turn to write, so no other process restores at the same time.
-pub(super) fn restore(
-    file: &StatusFile,
-    change: ForeignChange,
-    bytes: &[u8],
-    replace: impl FnOnce(&[u8]) -> io::Result<()>,
-) -> io::Result<ForeignLedger> {
-    let foreign = ForeignLedger::new(change);
-    let foreign = match change {
-        ForeignChange::Removed => foreign,
-        _ => foreign.kept(keep(file.path())?),
-    };
-    replace(bytes)?;
-    Ok(foreign)
+pub(super) fn keep_foreign(file: &StatusFile, found: &Found) -> io::Result<ForeignLedger> {
+    let path = file.path();
+    Ok(match found {
+        Found::Bytes(bytes) => {
+            // A copy: a process that has the file open can still write to it.
+            let name = keep_copy(path, "foreign", bytes)?;
+            ForeignLedger::new(ForeignChange::Changed).kept(name)
+        }
+        Found::Foreign(ForeignChange::Removed) => ForeignLedger::new(ForeignChange::Removed),
+        Found::Foreign(change) => ForeignLedger::new(*change).kept(keep_entry(path)?),
+    })
+}
+
+/// Writes `bytes` durably to a file beside `path` whose name was not used before, and returns the
+/// name.
+fn keep_copy(path: &Path, label: &str, bytes: &[u8]) -> io::Result<String> {
+    let mut number = 1;
+    loop {
+        let name = format!("status.{label}-{number}.json");
+        match durable::create(&path.with_file_name(&name), path, bytes) {
+            Ok(()) => return Ok(name),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 /// Keeps what is at `path` under a name beside it that was not used before, and returns the name.
-fn keep(path: &Path) -> io::Result<String> {
+///
+/// For content that cannot be copied: symlinks, folders, unreadable and too large files.
+fn keep_entry(path: &Path) -> io::Result<String> {
     let mut number = 1;
     loop {
         let name = format!("status.foreign-{number}.json");
@@ -157,14 +207,47 @@ mod tests {
 
         let names = ["one", "two"].map(|text| {
             fs::write(&path, text).expect("writable");
-            let name = keep(&path).expect("it is kept");
+            let file = StatusFile::new(&path);
+            let found = look(&file).expect("readable");
+            let kept = keep_foreign(&file, &found).expect("it is kept").kept;
             fs::remove_file(&path).expect("ours");
-            name
+            kept.expect("it has a name")
         });
 
         assert_eq!(names, ["status.foreign-1.json", "status.foreign-2.json"]);
         let kept = names.map(|name| fs::read_to_string(dir.path().join(name)).expect("there"));
         assert_eq!(kept, ["one", "two"]);
+    }
+
+    #[test]
+    fn a_process_that_has_the_foreign_file_open_cannot_change_what_is_kept() {
+        use std::io::Write;
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("status.json");
+        let mut open = File::create(&path).expect("writable");
+        open.write_all(b"forged").expect("writable");
+        let file = StatusFile::new(&path);
+        let found = look(&file).expect("readable");
+
+        let kept = keep_foreign(&file, &found).expect("it is kept").kept;
+        open.write_all(b" and changed").expect("writable");
+
+        let kept = dir.path().join(kept.expect("it has a name"));
+        assert_eq!(fs::read_to_string(kept).expect("there"), "forged");
+    }
+
+    #[test]
+    fn the_hold_ends_with_the_lock_of_the_run_even_if_agents_keep_that() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let project = Project::find(dir.path(), None).expect("it is there");
+        let mut lock = RunLock::acquire(&project, jiff::Timestamp::UNIX_EPOCH).expect("free");
+        let hold = LedgerHold::new(&project, &lock).expect("readable");
+        assert!(!hold.is_released());
+
+        lock.leave_to_agents();
+        drop(lock);
+
+        assert!(hold.is_released());
     }
 
     #[test]
@@ -174,7 +257,7 @@ mod tests {
         fs::create_dir(&path).expect("writable");
         fs::write(path.join("inside"), "one").expect("writable");
 
-        let name = keep(&path).expect("it is kept");
+        let name = keep_entry(&path).expect("it is kept");
 
         let inside = dir.path().join(name).join("inside");
         assert_eq!(fs::read_to_string(inside).expect("there"), "one");

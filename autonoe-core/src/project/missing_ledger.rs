@@ -1,11 +1,13 @@
-//! Refuses a project whose ledger is missing although its journal knows of deliverables.
+//! The error of a project whose ledger is missing although its work has started.
+
+use std::path::Path;
 
 use super::{Journal, Project, ProjectRunError};
 use crate::port::{RepositoryError, RepositoryErrorKind};
 
 impl Project {
-    /// Checks that a ledger that is missing has never been there: a new plan would take the place
-    /// of work that is done.
+    /// Checks that the journal records no deliverables. Call it if the ledger is missing: with such
+    /// a journal the ledger was lost, and a new plan would replace work that is done.
     ///
     /// ```
     /// use autonoe_core::Project;
@@ -13,25 +15,28 @@ impl Project {
     /// # let dir = tempfile::tempdir()?;
     /// let project = Project::find(dir.path(), None)?;
     ///
-    /// project.check_missing_ledger()?;
+    /// project.check_journal_has_no_deliverables()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// The journal knows of deliverables, or cannot be read.
-    pub fn check_missing_ledger(&self) -> Result<(), ProjectRunError> {
-        let known = match Journal::read_all(self)?.deliverable_count() {
-            0 => return Ok(()),
-            1 => "1 deliverable".to_owned(),
-            known => format!("{known} deliverables"),
-        };
-        let message = format!(
-            "{} is missing, but the journal beside it knows of {known}; put the ledger back (from \
-             a backup, or with `git stash pop` if `git stash` removed it), or move journal*.jsonl \
-             away to plan from the beginning",
-            self.status_path().display()
-        );
-        Err(RepositoryError::new(RepositoryErrorKind::Gone, message).into())
+    /// The journal records deliverables, or cannot be read.
+    pub fn check_journal_has_no_deliverables(&self) -> Result<(), ProjectRunError> {
+        match Journal::read_all(self)?.recorded_deliverables() {
+            None => Ok(()),
+            Some(recorded) => Err(missing_ledger(&self.status_path(), &recorded).into()),
+        }
     }
+}
+
+/// Makes the error for a ledger that is missing from `path`. `evidence` is a clause that says why it
+/// must have existed.
+pub(super) fn missing_ledger(path: &Path, evidence: &str) -> RepositoryError {
+    let message = format!(
+        "{} is missing, but {evidence}; put the ledger back (from a backup, or with `git stash \
+         pop` if `git stash` removed it), or move journal*.jsonl away to plan from the beginning",
+        path.display()
+    );
+    RepositoryError::new(RepositoryErrorKind::Gone, message)
 }

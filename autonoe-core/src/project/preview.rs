@@ -118,7 +118,7 @@ impl RunPreview {
         let repository = FileDeliverableRepository::at(project.status_path());
         let snapshot = repository.load_now()?;
         if snapshot.is_none() {
-            project.check_missing_ledger()?;
+            project.check_journal_has_no_deliverables()?;
         }
         repository.check_takeover(snapshot.as_ref())?;
         let ledger = snapshot.map(|snapshot| snapshot.state.view());

@@ -8,9 +8,9 @@ use super::{
     AgentConfig, EffectiveConfig, FileDeliverableRepository, FileJournal, Journal, Project,
     ProjectRunError, RunLock, SandboxSwitch,
 };
-use crate::domain::Mode;
+use crate::domain::{Failure, Mode, Retry};
 use crate::port::{AgentClientFactory, Clock, DeliverableRepository, SpecContext, SystemClock};
-use crate::run::{LedgerHistory, SessionRunner, SessionRunnerBuilder};
+use crate::run::{SessionRunner, SessionRunnerBuilder};
 
 /// Takes a project directory for a run or a flow: its lock, settings, ledger and journal.
 ///
@@ -59,7 +59,6 @@ pub struct ProjectGround {
     clock: Arc<dyn Clock>,
     lock: RunLock,
     journal: Journal,
-    ledger_history: LedgerHistory,
     repository: Arc<FileDeliverableRepository>,
 }
 
@@ -104,7 +103,7 @@ impl ProjectTaking {
     /// # Errors
     ///
     /// Another run is under way, a file of the project cannot be understood, or the ledger is missing
-    /// although the journal knows of deliverables. Nothing was changed but the files of the locks.
+    /// although the journal records deliverables. Nothing was changed but the files of the locks.
     pub async fn take(self) -> Result<ProjectGround, ProjectRunError> {
         let project = self.project;
         let config = AgentConfig::load(project.config_path())?;
@@ -112,25 +111,20 @@ impl ProjectTaking {
             EffectiveConfig::merge(config, self.mode, self.sandbox)?.destructive(self.destructive);
         let lock = RunLock::acquire(&project, self.clock.now())?;
         let journal = Journal::read(&project.journal_path())?;
-        let repository = FileDeliverableRepository::open(&project)?.held_by(&lock, &project)?;
+        let repository =
+            FileDeliverableRepository::open(&project)?.owned_by_run(&lock, &project)?;
         // Looked at before anything is written down: a run that cannot start leaves no trace.
         let ledger = repository.load().await?;
         if ledger.is_none() {
-            project.check_missing_ledger()?;
+            project.check_journal_has_no_deliverables()?;
         }
         repository.check_takeover(ledger.as_ref())?;
-        let mut ledger_history = journal.ledger_history();
-        if ledger_history.is_empty() {
-            // The last save may be recorded in a journal that was put aside.
-            ledger_history = Journal::read_all(&project)?.ledger_history();
-        }
         Ok(ProjectGround {
             project,
             config,
             clock: self.clock,
             lock,
             journal,
-            ledger_history,
             repository: Arc::new(repository),
         })
     }
@@ -207,10 +201,15 @@ impl ProjectGround {
         agents: impl AgentClientFactory + 'static,
     ) -> Result<SessionRunnerBuilder, ProjectRunError> {
         let project_paths = self.project.paths();
+        let project = self.project.clone();
+        let read_ledger_history = move || {
+            Journal::read_ledger_history(&project)
+                .map_err(|error| Failure::from_error("journal_unavailable", &error, Retry::Useless))
+        };
         let mut builder = SessionRunner::builder(&project_paths.project)
             .agents(agents)
             .repository(self.repository.clone())
-            .ledger_history(self.ledger_history.clone())
+            .ledger_history(Arc::new(read_ledger_history))
             .clock(self.clock.clone())
             .lock(self.lock.descriptor());
         if let Some(link) = &project_paths.project_link {

@@ -5,6 +5,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
@@ -42,6 +43,7 @@ use crate::domain::format_time;
 pub struct RunLock {
     file: Arc<File>,
     on_drop: OnDrop,
+    is_released: Arc<AtomicBool>,
 }
 
 /// What becomes of the lock when its holder lets go.
@@ -177,6 +179,7 @@ impl RunLock {
         Ok(Self {
             file: Arc::new(file),
             on_drop: OnDrop::Free,
+            is_released: Arc::default(),
         })
     }
 
@@ -248,6 +251,11 @@ impl RunLock {
         self.file.clone()
     }
 
+    /// Returns a flag that is set when this lock is dropped, before another run can acquire it.
+    pub(super) fn released_flag(&self) -> Arc<AtomicBool> {
+        self.is_released.clone()
+    }
+
     /// Leaves the lock to the agents' processes from now on, as a kill does: when this is dropped,
     /// they may still be about to end.
     pub(super) fn leave_to_agents(&mut self) {
@@ -262,6 +270,8 @@ impl RunLock {
 
 impl Drop for RunLock {
     fn drop(&mut self) {
+        // Also if the agents' processes keep the lock: the run that acquired it is over.
+        self.is_released.store(true, Ordering::Release);
         if self.on_drop == OnDrop::LeaveToAgents {
             return;
         }

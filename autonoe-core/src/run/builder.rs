@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 use self::bash::Bash;
 use super::{
-    GivenLimits, LedgerHistory, NoJournal, RunJournal, RunLimits, SessionLimits, TraceContent,
+    GivenLimits, NoJournal, ReadLedgerHistory, RunJournal, RunLimits, SessionLimits, TraceContent,
 };
 use crate::domain::{Budget, CredentialFilter, Mode, Models, OnQuota, QuotaBackoff, TraceContext};
 use crate::guard::CredentialPlaces;
@@ -63,7 +63,7 @@ pub struct SessionRunnerBuilder {
     credential_filter: CredentialFilter,
     lock: Option<Arc<File>>,
     journal: Arc<dyn RunJournal>,
-    ledger_history: LedgerHistory,
+    ledger_history: Option<Arc<ReadLedgerHistory>>,
     trace: Option<TraceContext>,
     trace_content: TraceContent,
 }
@@ -102,7 +102,7 @@ impl SessionRunnerBuilder {
             credential_filter: CredentialFilter::default(),
             lock: None,
             journal: Arc::new(NoJournal),
-            ledger_history: LedgerHistory::default(),
+            ledger_history: None,
             trace: None,
             trace_content: TraceContent::default(),
         }
@@ -376,11 +376,11 @@ impl SessionRunnerBuilder {
         self
     }
 
-    /// Sets what the journal of earlier runs knows of the ledger.
+    /// Sets how each run reads what the journal records of the ledger.
     #[cfg(feature = "project")]
     #[must_use]
-    pub(crate) fn ledger_history(mut self, history: LedgerHistory) -> Self {
-        self.ledger_history = history;
+    pub(crate) fn ledger_history(mut self, read: Arc<ReadLedgerHistory>) -> Self {
+        self.ledger_history = Some(read);
         self
     }
 

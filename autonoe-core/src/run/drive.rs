@@ -148,11 +148,23 @@ impl Drive {
             Beginning::New => JournalLine::RunStarted { limits, epoch },
             Beginning::Resumed { .. } => JournalLine::RunResumed { epoch },
         };
-        if let Err(error) = self.setting.write_down(&line, Durability::Synced) {
+        let written = self.setting.write_down(&line, Durability::Synced);
+        let Ground {
+            book,
+            ledger_history,
+            ..
+        } = ground;
+        let recorded = match written {
+            Ok(()) => {
+                let history = ledger_history.as_ref();
+                self.setting.record_found_ledger(book, history).await
+            }
+            failed => failed,
+        };
+        if let Err(error) = recorded {
             let error = Failure::from(&error);
             return self.machine.apply(RunFact::Failed { error });
         }
-        self.setting.report_edited_ledger(&ground.book).await;
         if let Beginning::Resumed { given } = &self.beginning
             && let Some(fact) = given.as_fact(self.machine.limits(), started, ledger)
             && let end @ RunAction::Finish { .. } = self.apply(fact)

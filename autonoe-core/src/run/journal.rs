@@ -131,7 +131,8 @@ pub enum JournalLine {
         /// The deliverable.
         id: DeliverableId,
     },
-    /// The ledger is about to be saved. After a crash, it has one of the two hashes.
+    /// The ledger is about to be saved. After a crash, it has one of the two hashes. They are equal
+    /// in the line of a run that starts with a ledger of which the journal has no hash.
     LedgerSave {
         /// The hash of the ledger that is replaced.
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -3,7 +3,11 @@
 use std::collections::HashMap;
 
 use super::JournalLine;
-use crate::domain::{LedgerHash, RunId};
+use crate::domain::{Failure, Ledger, LedgerHash, RunId};
+
+/// Reads the history from the journal. A run calls it when it starts: earlier runs of the same runner
+/// are recorded then, too.
+pub(crate) type ReadLedgerHistory = dyn Fn() -> Result<LedgerHistory, Failure> + Send + Sync;
 
 /// The last hash of the ledger in a journal, and how often runs had to restore it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,9 +43,18 @@ impl LedgerHistory {
         history
     }
 
-    /// Tells whether no hash was recorded.
+    /// Returns whether no hash was recorded. The ledger had no deliverables then.
     pub(crate) fn is_empty(&self) -> bool {
         self.last.is_none()
+    }
+
+    /// Returns whether `found` is the ledger that was recorded last, or one without deliverables if
+    /// none was recorded.
+    pub(crate) fn matches(&self, found: &Ledger) -> bool {
+        match self.is_empty() {
+            true => found.deliverables().is_empty(),
+            false => self.edited(found.content_hash()).is_none(),
+        }
     }
 
     /// Returns the recorded hash if a ledger with hash `found` was edited since.
@@ -62,7 +75,7 @@ mod tests {
     use jiff::civil::date;
 
     use super::*;
-    use crate::domain::{DeliverableId, ForeignChange, ForeignLedger, Ledger};
+    use crate::domain::{Deliverable, DeliverableId, ForeignChange, ForeignLedger};
 
     fn hash(day: i8) -> LedgerHash {
         Ledger::new(date(2026, 1, day)).content_hash()
@@ -125,6 +138,19 @@ mod tests {
     #[test]
     fn nothing_is_an_edit_when_nothing_was_recorded() {
         assert_eq!(LedgerHistory::default().edited(hash(1)), None);
+    }
+
+    #[test]
+    fn only_a_ledger_without_deliverables_matches_a_history_without_hashes() {
+        let empty = Ledger::new(date(2026, 1, 1));
+        let mut planned = empty.clone();
+        let id = DeliverableId::new("DL-001").expect("an ID");
+        let deliverable = Deliverable::new(id, "Login", ["it works"]).expect("valid");
+        let created = planned.create([deliverable], date(2026, 1, 1));
+        created.expect("it is new");
+
+        assert!(LedgerHistory::default().matches(&empty));
+        assert!(!LedgerHistory::default().matches(&planned));
     }
 
     #[test]

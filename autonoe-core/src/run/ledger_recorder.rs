@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::setting::Setting;
-use super::{Durability, JournalLine};
-use crate::domain::{Failure, ForeignLedger, LedgerHash};
+use super::{Durability, JournalError, JournalLine, LedgerHistory};
+use crate::domain::{Failure, ForeignLedger, LedgerHash, Retry};
 use crate::port::{RepositoryError, RepositoryErrorKind, RunEventKind};
 use crate::tools::{LedgerBook, LedgerWatch};
 
@@ -16,29 +16,61 @@ struct LedgerRecorder {
 }
 
 impl Setting {
+    /// Reads what the journal records of the ledger; `None` if the run has no journal to read.
+    pub(super) async fn ledger_history(&self) -> Result<Option<LedgerHistory>, Failure> {
+        let Some(read) = self.parts.ledger_history.clone() else {
+            return Ok(None);
+        };
+        let reading = tokio::task::spawn_blocking(move || read()).await;
+        let read = reading.unwrap_or_else(|error| {
+            let code = "journal_unavailable";
+            Err(Failure::from_error(code, &error, Retry::MayHelp))
+        });
+        read.map(Some)
+    }
+
     /// Makes `book`, which the run has taken over, report to this run.
-    pub(super) fn watch_ledger(&self, book: LedgerBook) -> LedgerBook {
-        let restored = self.parts.ledger_history.restored(&self.run);
+    pub(super) fn watch_ledger(
+        &self,
+        book: LedgerBook,
+        history: Option<&LedgerHistory>,
+    ) -> LedgerBook {
+        let restored = history.map_or(0, |history| history.restored(&self.run));
         book.watched(Arc::new(LedgerRecorder {
             setting: self.clone(),
             restored: AtomicU32::new(restored),
         }))
     }
 
-    /// Reports an edit of the ledger between the last run and this one.
-    pub(super) async fn report_edited_ledger(&self, book: &LedgerBook) {
-        let Some(found) = book.saved_hash().await else {
-            return;
+    /// Records the ledger that the run has taken over, unless the journal has its hash. Reports an
+    /// edit since the last run.
+    pub(super) async fn record_found_ledger(
+        &self,
+        book: &LedgerBook,
+        history: Option<&LedgerHistory>,
+    ) -> Result<(), JournalError> {
+        let (Some(history), Some(ledger)) = (history, book.saved_ledger().await) else {
+            return Ok(());
         };
-        if let Some(recorded) = self.parts.ledger_history.edited(found) {
+        if history.matches(&ledger) {
+            return Ok(());
+        }
+        let found = ledger.content_hash();
+        if let Some(recorded) = history.edited(found) {
             self.events
                 .emit(RunEventKind::LedgerEdited { recorded, found });
+            return Ok(());
         }
+        let line = JournalLine::LedgerSave {
+            from: Some(found),
+            to: found,
+        };
+        self.write_down(&line, Durability::Synced)
     }
 }
 
 impl LedgerWatch for LedgerRecorder {
-    fn saving(&self, from: Option<LedgerHash>, to: LedgerHash) -> Result<(), RepositoryError> {
+    fn record_save(&self, from: Option<LedgerHash>, to: LedgerHash) -> Result<(), RepositoryError> {
         let line = JournalLine::LedgerSave { from, to };
         // Synced, as the ledger is: otherwise a power cut could leave a ledger that is newer than
         // the journal, which looks like an edit.
@@ -50,7 +82,7 @@ impl LedgerWatch for LedgerRecorder {
         })
     }
 
-    fn restored(&self, foreign: &ForeignLedger) -> u32 {
+    fn record_restore(&self, foreign: &ForeignLedger) -> u32 {
         self.setting
             .events
             .emit(RunEventKind::LedgerRestored { foreign });

@@ -35,7 +35,7 @@ pub use build_error::BuildError;
 pub use builder::SessionRunnerBuilder;
 pub use control::RunControl;
 pub use journal::{Durability, JournalError, JournalLine, NoJournal, RunJournal};
-pub(crate) use ledger_history::LedgerHistory;
+pub(crate) use ledger_history::{LedgerHistory, ReadLedgerHistory};
 pub use lending::{
     FlowStart, NotOpened, OpenSessions, PerformedCall, PerformedSession, RecordedFlow,
     SessionAccess, SessionOrder, SessionWait, Sessions,
@@ -46,5 +46,5 @@ pub use recorded::RecordedRun;
 pub use runner::SessionRunner;
 pub use session::{Session, SessionLimits};
 pub use spans::{SPAN_TARGET, TraceContent};
-pub(crate) use takeover::take_over_at;
+pub(crate) use takeover::{MissingLedger, take_over_at};
 pub use takeover::{take_over, take_over_again};

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use futures::{FutureExt, future};
 
+use super::LedgerHistory;
 use super::drive::Drive;
 use super::preflight::refuse;
 use super::setting::Setting;
@@ -18,6 +19,8 @@ use crate::tools::LedgerBook;
 pub(super) struct Ground {
     pub(super) capabilities: Capabilities,
     pub(super) book: LedgerBook,
+    /// What the journal recorded of the ledger before this start.
+    pub(super) ledger_history: Option<LedgerHistory>,
 }
 
 /// Why nothing can begin.
@@ -98,20 +101,27 @@ impl Drive {
         }
         let take_hold = async {
             let (repository, clock) = (&self.work.repository, &parts.clock);
-            if self.goes_on() {
-                take_over_again(repository.clone(), clock.clone()).await
+            let history = self.setting.ledger_history().await?;
+            let (repository, clock) = (repository.clone(), clock.clone());
+            let (book, ledger) = if self.goes_on() {
+                take_over_again(repository, clock).await?
             } else {
-                take_over(repository.clone(), clock.clone(), limits.mode).await
-            }
+                take_over(repository, clock, limits.mode).await?
+            };
+            Ok((book, ledger, history))
         };
         let prepared = self
             .setting
             .prepare(&limits.budget, limits.budget.time, take_hold)
             .await;
         match prepared {
-            Ok((capabilities, (book, ledger))) => {
-                let book = self.setting.watch_ledger(book);
-                Ok((Ground { capabilities, book }, ledger))
+            Ok((capabilities, (book, ledger, ledger_history))) => {
+                let ground = Ground {
+                    capabilities,
+                    book: self.setting.watch_ledger(book, ledger_history.as_ref()),
+                    ledger_history,
+                };
+                Ok((ground, ledger))
             }
             Err(NotReady::Cancelled) => Err(ExitReason::Interrupted),
             Err(NotReady::TimeIsUp) => Err(ExitReason::BudgetExceeded {

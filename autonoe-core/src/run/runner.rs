@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::builder::SessionRunnerBuilder;
 use super::drive::Drive;
 use super::{
-    LedgerHistory, RecordedRun, RunControl, RunJournal, RunLimits, SessionLimits, TraceContent,
+    ReadLedgerHistory, RecordedRun, RunControl, RunJournal, RunLimits, SessionLimits, TraceContent,
 };
 use crate::domain::{CredentialFilter, Models, RunReport, SessionKey, TraceContext};
 use crate::port::{
@@ -93,7 +93,7 @@ pub(super) struct Parts {
     pub(super) credential_filter: CredentialFilter,
     pub(super) lock: Option<Arc<File>>,
     pub(super) journal: Arc<dyn RunJournal>,
-    pub(super) ledger_history: LedgerHistory,
+    pub(super) ledger_history: Option<Arc<ReadLedgerHistory>>,
     pub(super) trace: Option<TraceContext>,
     pub(super) trace_content: TraceContent,
 }

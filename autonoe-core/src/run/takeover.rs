@@ -34,7 +34,16 @@ pub async fn take_over(
     mode: Mode,
 ) -> Result<(LedgerBook, LedgerView), Failure> {
     let forget = |state: &mut LedgerState| forget_verification(state, mode);
-    raise_epoch(repository, clock, None, forget).await
+    raise_epoch(repository, clock, None, MissingLedger::Create, forget).await
+}
+
+/// What a takeover does if there is no ledger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MissingLedger {
+    /// Creates an empty one.
+    Create,
+    /// Fails: the caller has seen a ledger.
+    Fail,
 }
 
 /// Takes over the ledger as [`take_over`] does, under an epoch that somebody else has chosen.
@@ -44,9 +53,10 @@ pub(crate) async fn take_over_at(
     repository: impl DeliverableRepository + 'static,
     clock: impl Clock + 'static,
     epoch: Epoch,
+    missing: MissingLedger,
     forget: impl Fn(&mut LedgerState),
 ) -> Result<(LedgerBook, LedgerView), Failure> {
-    raise_epoch(repository, clock, Some(epoch), forget).await
+    raise_epoch(repository, clock, Some(epoch), missing, forget).await
 }
 
 /// Raises the epoch of the ledger as [`take_over`] does, for a run that goes on.
@@ -61,7 +71,7 @@ pub async fn take_over_again(
     repository: impl DeliverableRepository + 'static,
     clock: impl Clock + 'static,
 ) -> Result<(LedgerBook, LedgerView), Failure> {
-    raise_epoch(repository, clock, None, |_| {}).await
+    raise_epoch(repository, clock, None, MissingLedger::Create, |_| {}).await
 }
 
 /// Forgets the verification progress that means nothing any more when a run of `mode` begins.
@@ -78,12 +88,18 @@ async fn raise_epoch(
     repository: impl DeliverableRepository + 'static,
     clock: impl Clock + 'static,
     chosen: Option<Epoch>,
+    missing: MissingLedger,
     forget: impl Fn(&mut LedgerState),
 ) -> Result<(LedgerBook, LedgerView), Failure> {
     let fail = |error: &RepositoryError| Failure::from(error);
     let mut tries = 1;
     loop {
         let snapshot = repository.load().await.map_err(|error| fail(&error))?;
+        if snapshot.is_none() && missing == MissingLedger::Fail {
+            let message = "the ledger was removed during the takeover; put it back and try again";
+            let error = RepositoryError::new(RepositoryErrorKind::Gone, message);
+            return Err(fail(&error));
+        }
         let epoch = match (&snapshot, chosen) {
             (Some(Snapshot { epoch, .. }), Some(chosen)) if *epoch > chosen => {
                 let message = "another run has taken over the ledger";
@@ -117,5 +133,29 @@ async fn raise_epoch(
             }
             Err(error) => return Err(fail(&error)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::port::{MemoryRepository, SystemClock};
+
+    #[test]
+    fn a_ledger_that_the_caller_has_seen_is_not_created_again() {
+        let repository: Arc<dyn DeliverableRepository> = Arc::new(MemoryRepository::new());
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let take_over = |missing| {
+            let taking = take_over_at(&repository, &clock, Epoch(1), missing, |_| {});
+            futures::executor::block_on(taking).map(|(book, _)| book.epoch())
+        };
+
+        let refused = take_over(MissingLedger::Fail).expect_err("there is none");
+        let found = futures::executor::block_on(repository.load());
+        let created = take_over(MissingLedger::Create);
+
+        assert_eq!(refused.code, "ledger_gone");
+        assert_eq!(found.expect("readable"), None);
+        assert_eq!(created, Ok(Epoch(1)));
     }
 }

@@ -9,7 +9,7 @@ use tokio::sync::Mutex;
 
 use super::{LedgerWatch, LostGround};
 use crate::domain::{
-    Epoch, Failure, ForeignLedger, LedgerError, LedgerHash, LedgerState, StatusChange,
+    Epoch, Failure, ForeignLedger, Ledger, LedgerError, LedgerState, StatusChange,
 };
 use crate::port::{
     Clock, DeliverableRepository, Events, Fence, OwnedLedger, RepositoryError, RepositoryErrorKind,
@@ -64,7 +64,7 @@ impl LedgerBook {
     ///
     /// It writes as the epoch that the ledger has. A higher one would fence off the run. A run in
     /// a project directory does not accept such changes: it restores
-    /// [its ledger](crate::FileDeliverableRepository::held_by).
+    /// [its ledger](crate::FileDeliverableRepository::owned_by_run).
     ///
     /// # Errors
     ///
@@ -147,11 +147,10 @@ impl LedgerBook {
         Ok(Some(snapshot.state))
     }
 
-    /// Returns the hash of what the run saved last; `None` if the ledger belongs to none.
-    pub(crate) async fn saved_hash(&self) -> Option<LedgerHash> {
+    /// Returns what the run saved last; `None` if the ledger belongs to no run.
+    pub(crate) async fn saved_ledger(&self) -> Option<Ledger> {
         let saved = self.saved.lock().await;
-        let saved = saved.as_ref()?;
-        Some(saved.last.state.ledger.content_hash())
+        saved.as_ref().map(|saved| saved.last.state.ledger.clone())
     }
 
     /// Loads the ledger. Before that, the ledger of a run is restored if something else changed it.
@@ -182,7 +181,7 @@ impl LedgerBook {
     fn restored(&self, foreign: &ForeignLedger) -> Result<(), RepositoryError> {
         tracing::warn!(%foreign, "the ledger was restored");
         let times = match &self.watch {
-            Some(watch) => watch.restored(foreign),
+            Some(watch) => watch.record_restore(foreign),
             None => self.restored.fetch_add(1, Ordering::Relaxed) + 1,
         };
         if times <= FOREIGN_CHANGES {
@@ -285,7 +284,7 @@ impl LedgerBook {
         let to = after.ledger.content_hash();
         match from == Some(to) {
             true => Ok(()),
-            false => watch.saving(from, to),
+            false => watch.record_save(from, to),
         }
     }
 

@@ -1,4 +1,4 @@
-//! [`LedgerWatch`], the run behind a [`LedgerBook`](super::LedgerBook).
+//! [`LedgerWatch`], through which a [`LedgerBook`](super::LedgerBook) reports to its run.
 
 use crate::domain::{ForeignLedger, LedgerHash};
 use crate::port::RepositoryError;
@@ -12,8 +12,9 @@ pub(crate) trait LedgerWatch: Send + Sync {
     /// # Errors
     ///
     /// It cannot be recorded. The ledger is then not saved.
-    fn saving(&self, from: Option<LedgerHash>, to: LedgerHash) -> Result<(), RepositoryError>;
+    fn record_save(&self, from: Option<LedgerHash>, to: LedgerHash) -> Result<(), RepositoryError>;
 
-    /// Reports that the ledger was restored. Returns how often that has happened in the run.
-    fn restored(&self, foreign: &ForeignLedger) -> u32;
+    /// Records and reports that the ledger was restored. Returns how often that has happened in the
+    /// run.
+    fn record_restore(&self, foreign: &ForeignLedger) -> u32;
 }

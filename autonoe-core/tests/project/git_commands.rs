@@ -13,13 +13,21 @@ use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject, VirtualClock};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+/// What each command begins with.
+pub(super) const ARGUMENTS: [&str; 4] = ["-c", "user.name=A", "-c", "user.email=a@example.com"];
+
+/// Keeps the settings of the machine out.
+pub(super) const ENVIRONMENT: [(&str, &str); 2] = [
+    ("GIT_CONFIG_GLOBAL", "/dev/null"),
+    ("GIT_CONFIG_SYSTEM", "/dev/null"),
+];
+
 fn git(project: &Path, arguments: &str) -> String {
     let output = Command::new("git")
-        .args(["-c", "user.name=A", "-c", "user.email=a@example.com"])
+        .args(ARGUMENTS)
         .args(arguments.split_whitespace())
         .current_dir(project)
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .env("GIT_CONFIG_SYSTEM", "/dev/null")
+        .envs(ENVIRONMENT)
         .output()
         .expect("git is installed");
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -28,7 +36,7 @@ fn git(project: &Path, arguments: &str) -> String {
 }
 
 /// A repository with `SPEC.md` in its first commit, and a branch `other` there.
-fn repository() -> TempProject {
+pub(super) fn repository() -> TempProject {
     let project = TempProject::new();
     git(project.path(), "init -q -b main");
     git(project.path(), "add SPEC.md");
@@ -37,7 +45,7 @@ fn repository() -> TempProject {
     project
 }
 
-fn plans() -> SessionScript {
+pub(super) fn plans() -> SessionScript {
     let one = |id| json!({"id": id, "description": "a thing", "acceptanceCriteria": ["it works"]});
     let plan = json!({"deliverables": [one("A"), one("B")]});
     SessionScript::new("plans")
@@ -45,13 +53,13 @@ fn plans() -> SessionScript {
         .ends()
 }
 
-const SET_STATUS: &str = "mcp__autonoe__set_status";
+pub(super) const SET_STATUS: &str = "mcp__autonoe__set_status";
 
-fn passed(id: &str) -> Value {
+pub(super) fn passed(id: &str) -> Value {
     json!({"deliverableId": id, "status": "passed"})
 }
 
-fn passes(id: &str) -> SessionScript {
+pub(super) fn passes(id: &str) -> SessionScript {
     SessionScript::new("passes")
         .uses_tool(SET_STATUS, passed(id))
         .ends()
@@ -85,11 +93,14 @@ async fn start(
     .await
 }
 
-async fn run(project: &TempProject, scripts: impl IntoIterator<Item = SessionScript>) -> RunReport {
+pub(super) async fn run(
+    project: &TempProject,
+    scripts: impl IntoIterator<Item = SessionScript>,
+) -> RunReport {
     start(project, scripts).await.expect("it starts")
 }
 
-fn restored(project: &TempProject) -> usize {
+pub(super) fn restored(project: &TempProject) -> usize {
     let journal = Journal::read(&project.project().journal_path()).expect("readable");
     let entries = journal.entries().iter();
     entries
@@ -97,14 +108,14 @@ fn restored(project: &TempProject) -> usize {
         .count()
 }
 
-fn statuses(project: &TempProject) -> Vec<DeliverableStatus> {
+pub(super) fn statuses(project: &TempProject) -> Vec<DeliverableStatus> {
     let ledger = project.ledger().expect("there").ledger;
     let all = ledger.deliverables().iter();
     all.map(|deliverable| deliverable.status()).collect()
 }
 
 /// Commands that leave the state alone, because Git ignores it.
-const HARMLESS: [&[&str]; 6] = [
+pub(super) const HARMLESS: [&[&str]; 6] = [
     &["stash -q -u"],
     &["stash -q -u", "stash pop -q"],
     &["clean -q -fd", "clean -q -fd"],
@@ -154,7 +165,7 @@ async fn commands_between_runs_leave_the_state_alone() {
 }
 
 /// Commits the ledger although Git ignores it.
-fn commit_ledger(project: &Path) {
+pub(super) fn commit_ledger(project: &Path) {
     git(project, "add -f .autonoe/status.json");
     git(project, "commit -q -m ledger");
 }
@@ -264,12 +275,13 @@ const CREATES: [(&str, Creates); 3] = [
 ];
 
 /// State of runs, which Git must not take.
-const STATE: [&str; 11] = [
+const STATE: [&str; 12] = [
     "status.json",
     "status.json.tmp",
     "status.lock",
     "status.foreign-1.json",
     "status.foreign-12.json",
+    "status.fenced-1.json",
     "run.lock",
     "journal.jsonl",
     "journal.1.jsonl",

@@ -13,10 +13,13 @@ mod foreign_writes;
 #[cfg(unix)]
 mod git_commands;
 mod hosted_end;
+mod hosted_ledger;
 mod hosted_lock;
 mod journal;
 mod kill;
 mod layout;
+#[cfg(unix)]
+mod ledger_ownership;
 mod lock;
 mod lost_ground;
 #[cfg(target_os = "linux")]
@@ -25,6 +28,8 @@ mod preview;
 mod project_run;
 mod repository;
 mod run;
+#[cfg(target_os = "linux")]
+mod sandboxed_git;
 mod session_host;
 mod writer;
 

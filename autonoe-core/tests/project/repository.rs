@@ -45,12 +45,15 @@ async fn it_conforms() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_ledger_of_a_run_that_holds_the_lock_conforms() {
     let folders = Arc::new(Folders::default());
+    // Kept until the end of the test: the ledger belongs to the run as long as its lock.
+    let locks = std::sync::Mutex::new(Vec::new());
     let fresh = async || {
         let project = Project::find(&folders.new_one(), None).expect("it is there");
         let lock = RunLock::acquire(&project, Timestamp::UNIX_EPOCH).expect("nobody else");
         let ledger = FileDeliverableRepository::open(&project).expect("writable");
-        let held = ledger.held_by(&lock, &project).expect("readable");
-        Arc::new(held) as Arc<dyn DeliverableRepository>
+        let owned = ledger.owned_by_run(&lock, &project).expect("readable");
+        locks.lock().expect("not poisoned").push(lock);
+        Arc::new(owned) as Arc<dyn DeliverableRepository>
     };
 
     conformance::deliverable_repository(fresh).await.assert();

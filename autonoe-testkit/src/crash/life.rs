@@ -36,6 +36,8 @@ pub(super) fn live(
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .start_paused(true)
+        // One thread does its work in order, so that `finish_blocking_work` can wait for all of it.
+        .max_blocking_threads(1)
         .build()
         .expect("a runtime can be made");
     runtime.block_on(async {
@@ -54,12 +56,21 @@ pub(super) fn live(
             }
         };
         let control = RunControl::new();
-        tokio::select! {
+        let ended = tokio::select! {
             biased;
             () = dropped.notified() => Ok(None),
             report = run.run(&control) => report.map(Some),
-        }
+        };
+        finish_blocking_work().await;
+        ended
     })
+}
+
+/// Waits for all blocking work that was started. A save of the ledger whose run was dropped is part
+/// of it: without this wait, the next life would find it done or not, as it happens.
+async fn finish_blocking_work() {
+    let last = tokio::task::spawn_blocking(|| {});
+    last.await.expect("the runtime is there");
 }
 
 fn with_death(run: ProjectRun, attempt: &RunAttempt, line: usize, death: Death) -> ProjectRun {

@@ -114,7 +114,7 @@ fn ledger(project: &Project) -> ProbeFinding {
     const NAME: &str = "status.json";
     match FileDeliverableRepository::at(project.status_path()).load_now() {
         Err(error) => ProbeFinding::explained_problem(NAME, whole(&error)),
-        Ok(None) => match project.check_missing_ledger() {
+        Ok(None) => match project.check_journal_has_no_deliverables() {
             Ok(()) => ProbeFinding::good(NAME, "there is none yet"),
             Err(ProjectRunError::Ledger(error)) => {
                 ProbeFinding::explained_problem(NAME, whole(&error))

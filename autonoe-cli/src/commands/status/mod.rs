@@ -18,7 +18,7 @@ pub(crate) fn status(args: &StatusArgs, surroundings: &Surroundings) -> Result<E
     let project = args.project.find(surroundings)?;
     let ledger = FileDeliverableRepository::at(project.status_path()).load_now()?;
     if ledger.is_none() {
-        project.check_missing_ledger()?;
+        project.check_journal_has_no_deliverables()?;
     }
     let state = ledger.map(|snapshot| snapshot.state);
     if args.json {

@@ -22,6 +22,28 @@ pub(super) fn replace(path: &Path, temporary: &Path, bytes: &[u8]) -> io::Result
     replace_on(&SystemDisk, path, temporary, bytes)
 }
 
+/// Writes `bytes` to a new file at `path`, with the permissions of the one at `like`.
+///
+/// Once this returns, a crash or a power cut does not undo it. A crash before that can leave a part.
+///
+/// # Errors
+///
+/// [`AlreadyExists`](io::ErrorKind::AlreadyExists), and the file there is left alone. After any other
+/// error there is no file.
+pub(super) fn create(path: &Path, like: &Path, bytes: &[u8]) -> io::Result<()> {
+    let disk = SystemDisk;
+    let file = disk.write_new(path, like, bytes);
+    let written = file.and_then(|file| disk.sync(&file));
+    match written.and_then(|()| disk.sync_folder(folder_of(path))) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            // The error is reported; a part of a file is of no use.
+            let _ = disk.remove(path);
+            Err(error)
+        }
+        done => done,
+    }
+}
+
 /// Returns once the name of the file at `path` is safe.
 pub(super) fn sync_folder_of(path: &Path) -> io::Result<()> {
     SystemDisk.sync_folder(folder_of(path))

@@ -7,7 +7,7 @@ use crate::domain::{Epoch, Failure, Retry, SessionKey};
 use crate::engine::SessionHostError;
 use crate::port::DeliverableRepository;
 use crate::project::ProjectRunError;
-use crate::run::take_over_at;
+use crate::run::{MissingLedger, take_over_at};
 
 impl ProjectSessionHost {
     /// Returns the highest epoch that was seen here; or says that `epoch` was overtaken.
@@ -44,26 +44,31 @@ impl ProjectSessionHost {
         let ledger: Arc<dyn DeliverableRepository> = self.ledger().map_err(failed)?;
         let mut raised = Ok(());
         loop {
-            match self.not_overtaken(key, epoch).await? {
+            let missing = match self.not_overtaken(key, epoch).await? {
                 Some(latest) if latest == epoch => return Ok(()),
-                Some(_) => {}
-                // A takeover would begin a new ledger.
-                None => self.check_missing_ledger().await.map_err(failed)?,
-            }
+                Some(_) => MissingLedger::Fail,
+                None => {
+                    let checked = self.check_journal_has_no_deliverables().await;
+                    checked.map_err(failed)?;
+                    MissingLedger::Create
+                }
+            };
             // Looked at again: it may have failed because another was there first.
             raised.map_err(failed)?;
-            let taken = take_over_at(ledger.clone(), self.clock.clone(), epoch, |_| {}).await;
+            let taken =
+                take_over_at(ledger.clone(), self.clock.clone(), epoch, missing, |_| {}).await;
             raised = taken.map(|_| ());
         }
     }
 
-    /// Refuses a project whose ledger is missing although its journal knows of deliverables.
-    async fn check_missing_ledger(&self) -> Result<(), Failure> {
+    /// Refuses a project whose ledger is missing although its journal records deliverables.
+    async fn check_journal_has_no_deliverables(&self) -> Result<(), Failure> {
         let project = self.project.clone();
         let unusable = |error: &(dyn std::error::Error + 'static), retry| {
             Failure::from_error("project_unusable", error, retry)
         };
-        let looking = tokio::task::spawn_blocking(move || project.check_missing_ledger());
+        let check = move || project.check_journal_has_no_deliverables();
+        let looking = tokio::task::spawn_blocking(check);
         let looked = looking
             .await
             .map_err(|error| unusable(&error, Retry::MayHelp))?;

@@ -11,11 +11,13 @@ use tokio_util::sync::CancellationToken;
 use super::concluding::Concluding;
 use super::known::Known;
 use super::performing::Performing;
+use super::recorded_ledger::RecordedLedger;
 use crate::domain::{
     Epoch, Failure, LedgerView, Mode, Retry, RunId, RunReport, SessionKey, SessionResult,
 };
 use crate::engine::{HostedOutcome, HostedSession, RunProgress, SessionHost, SessionHostError};
 use crate::port::{AgentClientFactory, Clock, DeliverableRepository, SystemClock};
+use crate::project::missing_ledger::missing_ledger;
 use crate::project::{
     FileDeliverableRepository, Journal, Project, ProjectError, ProjectGround, ProjectRunError,
     SandboxSwitch,
@@ -134,7 +136,7 @@ impl ProjectSessionHost {
             .map_err(|error| Failure::from_error("project_unusable", &error, Retry::Useless))
     }
 
-    /// Returns what the journal knows of a session. One that is not recorded in a run that has ended
+    /// Returns what the journal records of a session. One that is not recorded in a run that has ended
     /// is a failure: it must not begin.
     async fn known(&self, key: &SessionKey) -> Result<Known, Failure> {
         let key = key.clone();
@@ -170,15 +172,46 @@ impl ProjectSessionHost {
     }
 
     /// Makes the outcome of what was recorded.
-    async fn outcome(&self, result: SessionResult, lost: u32) -> HostedOutcome {
-        HostedOutcome::new(result, self.view().await).after_losses(lost)
+    async fn outcome(&self, key: &SessionKey, result: SessionResult, lost: u32) -> HostedOutcome {
+        HostedOutcome::new(result, self.own_ledger(&key.run).await).after_losses(lost)
     }
 
-    /// Returns the numbers of the ledger as it is.
-    async fn view(&self) -> Result<LedgerView, Failure> {
-        let found = self.ledger()?.load().await;
-        let found = found.map_err(|error| Failure::from(&error))?;
-        Ok(found.map(|found| found.state.view()).unwrap_or_default())
+    /// Returns the numbers of the ledger of `run`, which has fenced off all before it: that creates a
+    /// ledger, so a missing one is an error.
+    async fn own_ledger(&self, run: &RunId) -> Result<LedgerView, Failure> {
+        let found = self.checked_ledger(run).await?;
+        found.ok_or_else(|| {
+            let path = self.project.status_path();
+            Failure::from(&missing_ledger(&path, "the run has started with one"))
+        })
+    }
+
+    /// Returns the numbers of the ledger; `None` if there has never been one. Fails if `run` owns the
+    /// ledger and something else changed it.
+    ///
+    /// It does not wait for the run lock. Each save has a line in the journal before it, so a ledger
+    /// does not match only if the journal has not changed since.
+    async fn checked_ledger(&self, run: &RunId) -> Result<Option<LedgerView>, Failure> {
+        let mut recorded = self.recorded_ledger(run).await?;
+        loop {
+            let found = self.ledger()?.load().await;
+            let found = found.map_err(|error| Failure::from(&error))?;
+            let checked = recorded.check(&self.project, found);
+            if checked.is_ok() {
+                return checked;
+            }
+            let latest = self.recorded_ledger(run).await?;
+            if latest == recorded {
+                return checked;
+            }
+            recorded = latest;
+        }
+    }
+
+    async fn recorded_ledger(&self, run: &RunId) -> Result<RecordedLedger, Failure> {
+        let run = run.clone();
+        self.reading(move |journal| RecordedLedger::from_journal(journal, &run))
+            .await
     }
 
     /// Takes the project for a session; `None` while another one works there.
@@ -216,8 +249,9 @@ impl SessionHost for ProjectSessionHost {
         next.map_err(|error| failed(Failure::from(&error)))
     }
 
-    async fn look(&self, _run: &RunId) -> Result<LedgerView, Failure> {
-        self.view().await
+    async fn look(&self, run: &RunId) -> Result<LedgerView, Failure> {
+        let found = self.checked_ledger(run).await?;
+        Ok(found.unwrap_or_default())
     }
 
     async fn attach_or_start(
@@ -240,7 +274,7 @@ impl SessionHost for ProjectSessionHost {
             self.fence(key, epoch).await?;
             let Known { result, lost } = self.known(key).await.map_err(failed)?;
             if let Some(result) = result {
-                return Ok(self.outcome(result, lost).await);
+                return Ok(self.outcome(key, result, lost).await);
             }
             if cancelled.is_cancelled() {
                 return Err(SessionHostError::Cancelled(key.clone()));
@@ -257,8 +291,9 @@ impl SessionHost for ProjectSessionHost {
         // It may have been recorded between the look and the lock.
         let Known { result, lost } = self.known(key).await.map_err(failed)?;
         if let Some(result) = result {
-            return Ok(self.outcome(result, lost).await);
+            return Ok(self.outcome(key, result, lost).await);
         }
+        self.own_ledger(&key.run).await.map_err(failed)?;
         let performing = Performing {
             host: self,
             key,
@@ -268,8 +303,10 @@ impl SessionHost for ProjectSessionHost {
         let result = ground
             .while_agents_work(async |ground| performing.perform(ground, session, cancelled).await)
             .await;
+        let outcome = self.outcome(key, result?, lost).await;
+        // Held until here: no other run changes the ledger between the session and its outcome.
         drop(ground);
-        Ok(self.outcome(result?, lost).await)
+        Ok(outcome)
     }
 
     async fn conclude(&self, epoch: Epoch, report: &RunReport) -> Result<(), SessionHostError> {

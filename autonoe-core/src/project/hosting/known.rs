@@ -1,10 +1,10 @@
-//! What a journal knows of one session.
+//! The record of one session in a journal.
 
 use crate::domain::{SessionKey, SessionResult};
 use crate::project::Journal;
 use crate::run::JournalLine;
 
-/// What a journal knows of one session.
+/// The record of one session in a journal.
 pub(super) struct Known {
     /// What it came to, if that is recorded.
     pub(super) result: Option<SessionResult>,

@@ -5,6 +5,7 @@ mod fencing;
 mod host;
 mod known;
 mod performing;
+mod recorded_ledger;
 mod recording;
 
 pub use host::ProjectSessionHost;

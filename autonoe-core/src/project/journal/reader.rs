@@ -86,15 +86,40 @@ impl Journal {
         stories.into_iter().map(RunStoryBuilder::build).collect()
     }
 
-    /// Returns what the journal knows of the ledger.
+    /// Reads what the journal of `project` records of the ledger.
+    pub(in crate::project) fn read_ledger_history(
+        project: &Project,
+    ) -> Result<LedgerHistory, JournalReadError> {
+        let history = Self::read(&project.journal_path())?.ledger_history();
+        match history.is_empty() {
+            // The last save may be recorded in a journal that was put aside.
+            true => Ok(Self::read_all(project)?.ledger_history()),
+            false => Ok(history),
+        }
+    }
+
+    /// Returns what the journal records of the ledger.
     pub(in crate::project) fn ledger_history(&self) -> LedgerHistory {
         let lines = self.entries.iter().map(|entry| (&entry.run, &entry.line));
         LedgerHistory::from_lines(lines)
     }
 
-    /// Returns how many deliverables the journal knows of: those that changed, or all that a run
+    /// Returns a clause that says which deliverables the journal records; `None` if it records none.
+    pub(in crate::project) fn recorded_deliverables(&self) -> Option<String> {
+        match self.deliverable_count() {
+            // Only a ledger with deliverables has a hash in the journal.
+            0 if self.ledger_history().is_empty() => None,
+            0 => Some("the journal beside it records its deliverables".to_owned()),
+            1 => Some("the journal beside it records 1 deliverable".to_owned()),
+            count => Some(format!(
+                "the journal beside it records {count} deliverables"
+            )),
+        }
+    }
+
+    /// Returns how many deliverables the journal records: those that changed, or all that a run
     /// found in the ledger.
-    pub(in crate::project) fn deliverable_count(&self) -> usize {
+    fn deliverable_count(&self) -> usize {
         let mut changed = HashSet::new();
         let mut found = 0;
         for entry in &self.entries {

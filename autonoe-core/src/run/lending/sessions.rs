@@ -13,7 +13,7 @@ use crate::port::{DeliverableRepository, RunEventKind};
 use crate::run::prepare::NotReady;
 use crate::run::runner::Parts;
 use crate::run::setting::Setting;
-use crate::run::takeover::forget_verification;
+use crate::run::takeover::{MissingLedger, forget_verification};
 use crate::run::{Durability, JournalLine, RunControl, take_over, take_over_again, take_over_at};
 
 /// Lends single sessions to a caller that decides by itself which one comes next.
@@ -125,7 +125,8 @@ impl Sessions {
         self.begin(Beginning::Again(None), recorded, control).await
     }
 
-    /// Begins a flow of a given id under an epoch that somebody else has chosen.
+    /// Begins a flow of a given id under an epoch that somebody else has chosen. The caller has seen
+    /// the ledger: a missing one is an error.
     pub(crate) async fn open_at(
         &self,
         epoch: Epoch,
@@ -135,7 +136,7 @@ impl Sessions {
         self.begin(Beginning::New(Some(epoch)), flow, control).await
     }
 
-    /// Goes on with a flow under an epoch that somebody else has chosen.
+    /// Resumes a flow under an epoch that somebody else has chosen. A missing ledger is an error.
     pub(crate) async fn reopen_at(
         &self,
         epoch: Epoch,
@@ -179,22 +180,25 @@ impl Sessions {
             let Some(repository) = &self.repository else {
                 return Ok(None);
             };
+            let history = setting.ledger_history().await?;
             let forget = |state: &mut LedgerState| forget_verification(state, limits.mode);
             let (book, _) = match beginning {
                 Beginning::New(None) => {
                     take_over(repository.clone(), clock.clone(), limits.mode).await?
                 }
                 Beginning::New(Some(epoch)) => {
-                    take_over_at(repository.clone(), clock.clone(), epoch, forget).await?
+                    let (repository, clock) = (repository.clone(), clock.clone());
+                    take_over_at(repository, clock, epoch, MissingLedger::Fail, forget).await?
                 }
                 Beginning::Again(None) => {
                     take_over_again(repository.clone(), clock.clone()).await?
                 }
                 Beginning::Again(Some(epoch)) => {
-                    take_over_at(repository.clone(), clock.clone(), epoch, |_| {}).await?
+                    let (repository, clock) = (repository.clone(), clock.clone());
+                    take_over_at(repository, clock, epoch, MissingLedger::Fail, |_| {}).await?
                 }
             };
-            Ok(Some(book))
+            Ok(Some((book, history)))
         };
         InvalidValue::check_budget("keeping(..)", &self.kept).map_err(|invalid| {
             FlowExit::Failed {
@@ -204,7 +208,7 @@ impl Sessions {
         let budget = tighter(limits.budget, self.kept);
         let prepared = setting.prepare(&budget, time_left, take_hold).await;
         let failed = |error| FlowExit::Failed { error };
-        let (capabilities, book) = prepared.map_err(|not_ready| match not_ready {
+        let (capabilities, taken_over) = prepared.map_err(|not_ready| match not_ready {
             NotReady::Cancelled => FlowExit::Interrupted,
             NotReady::TimeIsUp => FlowExit::BudgetExceeded {
                 budget: BudgetKind::Time,
@@ -212,7 +216,9 @@ impl Sessions {
             NotReady::Failed(error) => failed(error),
         })?;
         open.capabilities = capabilities;
-        open.book = book.map(|book| setting.watch_ledger(book));
+        let (book, history) = taken_over.unzip();
+        let history = history.flatten();
+        open.book = book.map(|book| setting.watch_ledger(book, history.as_ref()));
         let epoch = open.epoch();
         let FlowStart {
             flow,
@@ -231,7 +237,8 @@ impl Sessions {
         let written = setting.write_down(&line, Durability::Synced);
         written.map_err(|error| failed(Failure::from(&error)))?;
         if let Some(book) = &open.book {
-            setting.report_edited_ledger(book).await;
+            let recorded = setting.record_found_ledger(book, history.as_ref()).await;
+            recorded.map_err(|error| failed(Failure::from(&error)))?;
         }
         Ok(())
     }

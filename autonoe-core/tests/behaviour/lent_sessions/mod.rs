@@ -106,7 +106,11 @@ async fn what_an_agent_said_and_called_is_told_to_who_ordered_it() {
         .thinks("it is done")
         .says("I look.")
         .uses_tool("mcp__autonoe__set_outputs", json!({"a": 1}))
-        .is_denied_by("file-scope", "Write", json!({"file_path": "/etc/passwd", "content": ""}))
+        .is_denied_by(
+            "file-scope",
+            "Write",
+            json!({"file_path": "/etc/passwd", "content": ""}),
+        )
         .says("Done.")
         .ends()]);
     let mut open = open(bench.runner(), &RunControl::new()).await;

@@ -118,6 +118,7 @@ fn sync() -> CrashPoints {
 /// What the totals are worth for each line of the sync.
 const SYNC_TOTALS: &str = "\
 run_started | exact
+ledger_save | exact
 fact: started, then start_session | but for session 1
 ledger_save | but for session 1
 status_changed | but for session 1
