@@ -46,5 +46,7 @@ pub use recorded::RecordedRun;
 pub use runner::SessionRunner;
 pub use session::{Session, SessionLimits};
 pub use spans::{SPAN_TARGET, TraceContent};
-pub(crate) use takeover::{MissingLedger, take_over_at};
+#[cfg(feature = "project")]
+pub(crate) use takeover::MissingLedger;
+pub(crate) use takeover::take_over_at;
 pub use takeover::{take_over, take_over_again};
