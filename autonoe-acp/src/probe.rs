@@ -95,7 +95,7 @@ mod tests {
     use std::fs;
     use std::path::PathBuf;
 
-    use autonoe_core::HookCoverage;
+    use autonoe_core::{HookCoverage, Support};
 
     use super::*;
 
