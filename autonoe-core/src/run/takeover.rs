@@ -143,10 +143,9 @@ mod tests {
 
     #[test]
     fn a_ledger_that_the_caller_has_seen_is_not_created_again() {
-        let repository: Arc<dyn DeliverableRepository> = Arc::new(MemoryRepository::new());
-        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let repository = Arc::new(MemoryRepository::new());
         let take_over = |missing| {
-            let taking = take_over_at(&repository, &clock, Epoch(1), missing, |_| {});
+            let taking = take_over_at(repository.clone(), SystemClock, Epoch(1), missing, |_| {});
             futures::executor::block_on(taking).map(|(book, _)| book.epoch())
         };
 

@@ -7,8 +7,8 @@ use std::thread;
 
 use autonoe_backend::{Inside, SandboxNetwork, SessionPlace, Walls};
 use autonoe_core::{
-    DeliverableStatus, ExitReason, Gate, Grants, OuterSandbox, Places, RunId, Sandbox, SessionKey,
-    SessionSpec, Toolbox,
+    Capabilities, DeliverableStatus, ExitReason, Gate, Grants, OuterSandbox, ProjectPaths, RunId,
+    Sandbox, SessionKey, SessionSpec, Support, Toolbox,
 };
 use autonoe_process::{Exit, Ladder, find_program};
 use autonoe_testkit::SessionScript;
@@ -49,7 +49,7 @@ async fn execute(project: &Path, words: Vec<OsString>) -> (Exit, String) {
         run: RunId::new("run"),
         number: 1,
     };
-    let gate = Gate::new(Places::new(project), Grants::none());
+    let gate = Gate::new(ProjectPaths::new(project), Grants::none());
     let mut spec = SessionSpec::new(key, project, gate, Toolbox::new([]));
     spec.sandbox = Sandbox::Required;
     spec.outer_sandbox = Some(OuterSandbox::bubblewrap());
@@ -60,7 +60,8 @@ async fn execute(project: &Path, words: Vec<OsString>) -> (Exit, String) {
         ..Inside::default()
     };
 
-    let launch = walls.launch(&spec, place, &inside).await;
+    let claimed = Capabilities::new("git").with_outer_sandbox(Support::Yes);
+    let launch = walls.launch(&spec, &claimed, place, &inside).await;
     let launch = launch.expect("a sandbox can be made").args(words);
     let launch = launch.env("PATH", path).envs(ENVIRONMENT);
     let mut started = launch.start().await.expect("it starts");
