@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn every_language_target_has_what_projects_need() {
+    fn each_target_installs_its_tools() {
         let image = image();
         for (target, programs) in [
             ("base", &["jq", "openssh-client", "gnupg", "git"][..]),
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn the_browser_works_in_every_target_of_a_language() {
+    fn every_target_of_a_language_has_chromium_and_its_variables() {
         let image = image();
         for stage in targets(&image) {
             if matches!(stage.name.as_deref(), None | Some("base")) {
