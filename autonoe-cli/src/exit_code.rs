@@ -35,10 +35,10 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn each_reason_has_the_code_that_is_documented() {
+    /// Every reason, and its documented code.
+    fn documented() -> [(ExitReason, u8); 11] {
         let error = || Failure::permanent("crashed", "it crashed");
-        for (reason, code) in [
+        [
             (ExitReason::AllPassed, 0),
             (ExitReason::AllVerified, 0),
             (ExitReason::Failed { error: error() }, 1),
@@ -61,8 +61,26 @@ mod tests {
                 8,
             ),
             (ExitReason::Interrupted, 130),
-        ] {
+        ]
+    }
+
+    #[test]
+    fn each_reason_has_the_code_that_is_documented() {
+        for (reason, code) in documented() {
             assert_eq!(of(&reason), code, "{reason}");
+        }
+    }
+
+    #[test]
+    fn the_page_about_migration_has_the_code_of_each_reason() {
+        let page = include_str!("../../docs/migration.md");
+        for (reason, code) in documented() {
+            let json = serde_json::to_value(&reason).expect("JSON");
+            let name = json["exitReason"].as_str().expect("a name");
+            let row = format!("| `{name}` | ");
+            let row = page.lines().find_map(|line| line.strip_prefix(&row));
+            let here = row.and_then(|row| row.trim_end_matches(" |").split(" | ").nth(1));
+            assert_eq!(here, Some(code.to_string().as_str()), "{name}");
         }
     }
 }

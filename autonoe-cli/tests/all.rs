@@ -1,5 +1,6 @@
 //! Tests of the command without programs of vendors.
 
 mod commands;
+mod migration;
 mod packaging;
 mod session_host;

@@ -9,6 +9,8 @@ Usage: cargo xtask COMMAND
 Commands:
   test [--quick]  run every check; --quick stops after the doctests
   clis            install the real CLIs that tests run, pinned, into target/clis
+  check-image     look up the packages that the Dockerfile installs and lint it, without Docker;
+                  needs curl, xz, python3 with pip, and a network
   schemas         regenerate the committed JSON Schemas
   bench           run the benchmarks
   bench sdk [--rounds N]
@@ -31,6 +33,7 @@ Commands:
 pub(crate) enum Request {
     Test(Scope),
     Clis,
+    CheckImage,
     Schemas,
     Bench,
     BenchSdk { rounds: usize },
@@ -75,6 +78,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Request, F
             _ => (Request::Test(Scope::Full), rest),
         },
         "clis" => (Request::Clis, rest),
+        "check-image" => (Request::CheckImage, rest),
         "schemas" => (Request::Schemas, rest),
         "bench" => match rest.split_first() {
             Some((first, rest)) if first == "sdk" => bench_sdk(rest)?,
@@ -127,6 +131,7 @@ mod tests {
             ("test", Request::Test(Scope::Full)),
             ("test --quick", Request::Test(Scope::Quick)),
             ("clis", Request::Clis),
+            ("check-image", Request::CheckImage),
             ("schemas", Request::Schemas),
             ("bench", Request::Bench),
             ("bench sdk", Request::BenchSdk { rounds: ROUNDS }),

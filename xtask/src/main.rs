@@ -20,6 +20,7 @@ mod clis;
 mod counts;
 mod deadline;
 mod failure;
+mod image;
 mod metadata;
 mod pipeline;
 mod slowest;
@@ -65,6 +66,7 @@ fn carry_out(request: Request) -> Result<ExitCode, Failure> {
         Request::Bench => chores::bench(&Cargo::from_env()?)?,
         Request::BenchSdk { rounds } => bench_sdk::run(&Cargo::from_env()?, rounds)?,
         Request::BenchTemporal => temporal::bench(&Cargo::from_env()?)?,
+        Request::CheckImage => image::check(&Cargo::from_env()?)?,
         Request::TestInstall => chores::test_install(&Cargo::from_env()?)?,
         Request::TestTemporal(scope) => temporal::test(&Cargo::from_env()?, scope)?,
         Request::Torture => torture::run(&Cargo::from_env()?)?,

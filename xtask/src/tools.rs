@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use crate::cargo::{self, Cargo};
 use crate::failure::Failure;
@@ -27,6 +28,19 @@ pub(crate) fn cargo_deny(cargo: &Cargo) -> Result<PathBuf, Failure> {
         })?;
     }
     Ok(program)
+}
+
+/// Installs what `requirements` lists, by its hashes, into `folder`.
+pub(crate) fn pip_install(folder: &Path, requirements: &Path) -> Result<(), Failure> {
+    install(folder, |incoming| {
+        let mut pip = Command::new("python3");
+        pip.args(["-m", "pip", "install", "--quiet", "--no-deps"]);
+        pip.args(["--require-hashes", "--only-binary", ":all:"]);
+        pip.args(["--disable-pip-version-check", "--target"]);
+        pip.arg(incoming).arg("-r").arg(requirements);
+        pip.stdin(Stdio::null());
+        cargo::run(pip)
+    })
 }
 
 /// Creates `folder` with what `fill` puts into a temporary folder beside it.

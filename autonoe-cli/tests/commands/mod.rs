@@ -17,7 +17,7 @@ mod mcp;
 mod outputs;
 mod sandbox_variable;
 mod schema;
-mod setting;
+pub(crate) mod setting;
 mod specs;
 mod status;
 mod unwritable;

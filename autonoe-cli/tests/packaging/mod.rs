@@ -1,4 +1,4 @@
-//! What the command is shipped in. No image can be built in a test; what can be read is.
+//! The image as the specification describes it. `xtask` tests that its `Dockerfile` is well-formed.
 
 use std::collections::BTreeSet;
 
@@ -16,25 +16,10 @@ fn stages() -> Vec<&'static str> {
 #[test]
 fn the_image_has_the_variants_of_the_specification() {
     let stages: BTreeSet<_> = stages().into_iter().collect();
-    for variant in ["base", "node", "python", "golang", "ruby"] {
+    for variant in [
+        "base", "node", "bun", "python", "golang", "ruby", "rust", "php",
+    ] {
         assert!(stages.contains(variant), "{variant}: {stages:?}");
-    }
-}
-
-#[test]
-fn a_stage_uses_only_stages_before_it() {
-    let mut known = BTreeSet::new();
-    for line in DOCKERFILE.lines() {
-        if let Some(rest) = line.strip_prefix("COPY --from=") {
-            let from = rest.split(' ').next().unwrap_or_default();
-            assert!(known.contains(from), "{line}");
-        }
-        if let Some(rest) = line.strip_prefix("FROM ") {
-            let from = rest.split(' ').next().unwrap_or_default();
-            let is_image = from.contains(':');
-            assert!(is_image || known.contains(from), "{line}");
-            known.extend(rest.split_once(" AS ").map(|(_, name)| name));
-        }
     }
 }
 
@@ -46,19 +31,6 @@ fn the_environment_is_as_specified() {
     ] {
         assert!(DOCKERFILE.contains(variable), "{variable}");
     }
-}
-
-#[test]
-fn nobody_works_as_root_in_it() {
-    let mut users = DOCKERFILE.lines().filter(|line| line.starts_with("USER "));
-    assert_eq!(users.next_back(), Some("USER node"));
-    let switched = DOCKERFILE.matches("USER root").count();
-    let back = DOCKERFILE.matches("USER node").count();
-    assert_eq!(
-        back,
-        switched + 1,
-        "each stage goes back, and the base begins so"
-    );
 }
 
 #[test]

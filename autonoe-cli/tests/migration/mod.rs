@@ -1,0 +1,4 @@
+//! Projects of the first Autonoe, and the page about them.
+
+mod page;
+mod project;

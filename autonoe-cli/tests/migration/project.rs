@@ -1,0 +1,163 @@
+//! Runs in a project of the first Autonoe, on scripted agents.
+
+use serde_json::{Map, Value, json};
+
+use crate::commands::setting::{Said, Setting};
+
+const STATUS: &str = include_str!("upstream/status.json");
+const AGENT: &str = include_str!("upstream/agent.json");
+const NOTE: &str = "# Notes\n\nThe server listens on port 3000.\n";
+
+/// The fields of a ledger and of a deliverable that the first Autonoe reads and writes.
+const LEDGER_FIELDS: [&str; 3] = ["createdAt", "updatedAt", "deliverables"];
+const DELIVERABLE_FIELDS: [&str; 6] = [
+    "id",
+    "description",
+    "acceptanceCriteria",
+    "passed",
+    "blocked",
+    "deprecatedAt",
+];
+
+fn project() -> Setting {
+    Setting::new()
+        .program("npx", "exit 1")
+        .file("SPEC.md", "# Shop\n")
+        .file(".autonoe/status.json", STATUS)
+        .file(".autonoe/agent.json", AGENT)
+        .file(".autonoe/coding.md", "Build one deliverable.")
+        .file(".autonoe-note.md", NOTE)
+}
+
+/// A session that sets these deliverables to passed.
+fn passes(ids: &[&str]) -> Value {
+    let call = |id: &&str| {
+        let input = json!({"deliverableId": id, "status": "passed"});
+        json!({"uses": {"tool": "mcp__autonoe__set_status", "input": input}})
+    };
+    let steps: Vec<_> = ids.iter().map(call).chain([json!("ends")]).collect();
+    json!({"name": "codes", "instruction": "coding", "steps": steps})
+}
+
+/// Runs on agents that play these sessions.
+fn run(setting: Setting, sessions: &[Value], more: &[&str]) -> (Setting, Said) {
+    let setting = setting.file("../agents.json", json!({"sessions": sessions}).to_string());
+    let args = ["run", "--backend=scripted:../agents.json", "--pause=0s"];
+    let said = setting.autonoe(&[&args[..], more].concat());
+    (setting, said)
+}
+
+fn ledger(setting: &Setting) -> Value {
+    serde_json::from_str(&setting.read(".autonoe/status.json")).expect("JSON")
+}
+
+fn only(object: &Value, fields: &[&str]) -> Value {
+    let object = object.as_object().expect("an object");
+    let kept = fields.iter().filter_map(|&name| {
+        object
+            .get(name)
+            .map(|value| (name.to_owned(), value.clone()))
+    });
+    Value::Object(kept.collect::<Map<_, _>>())
+}
+
+/// Returns a ledger as the first Autonoe writes it after reading ours.
+fn as_upstream_writes(ledger: &Value) -> Value {
+    let mut written = only(ledger, &LEDGER_FIELDS);
+    let deliverables = ledger["deliverables"].as_array().expect("a list");
+    let deliverables = deliverables
+        .iter()
+        .map(|it| only(it, &DELIVERABLE_FIELDS))
+        .collect();
+    written["deliverables"] = Value::Array(deliverables);
+    written
+}
+
+#[test]
+fn a_run_continues_with_what_has_not_passed_and_keeps_everything_else() {
+    let sessions = [passes(&["DL-003", "DL-004"])];
+
+    let (setting, said) = run(project(), &sessions, &[]);
+
+    let screen = said.screen();
+    assert_eq!(said.code, 0, "{screen}");
+    assert!(screen.contains("Session 1 started (coding)"), "{screen}");
+    let summary = "3 of 4 deliverables passed, 1 blocked";
+    assert!(screen.contains(summary), "{screen}");
+    let mut expected: Value = serde_json::from_str(STATUS).expect("JSON");
+    for index in [2, 3] {
+        expected["deliverables"][index]["passed"] = json!(true);
+    }
+    let mut found = as_upstream_writes(&ledger(&setting));
+    assert_ne!(found["updatedAt"], expected["updatedAt"]);
+    found["updatedAt"] = expected["updatedAt"].clone();
+    assert_eq!(found, expected);
+    assert_eq!(setting.read(".autonoe/agent.json"), AGENT);
+    assert_eq!(setting.read(".autonoe-note.md"), NOTE);
+}
+
+#[test]
+fn a_ledger_that_went_back_to_upstream_and_returns_is_accepted() {
+    for is_interrupted in [false, true] {
+        let (setting, said) = run(project(), &[passes(&["DL-003"])], &["-n", "1"]);
+        assert_eq!(said.code, 4, "{}", said.screen());
+        let ours = ledger(&setting);
+        assert_eq!(ours["epoch"], 1, "{ours}");
+        let setting = match is_interrupted {
+            // As after a kill in the session: neither its end nor that of the run is recorded.
+            true => {
+                let journal = setting.read(".autonoe/journal.jsonl");
+                let (begun, _) = journal.split_once("\"session_ended\"").expect("it ended");
+                let (begun, _) = begun.rsplit_once('\n').expect("lines before it");
+                setting.file(".autonoe/journal.jsonl", format!("{begun}\n"))
+            }
+            false => setting,
+        };
+        let mut written = as_upstream_writes(&ours);
+        written["deliverables"][1]["passed"] = json!(true);
+        written["deliverables"][1]["blocked"] = json!(false);
+        let text = serde_json::to_string_pretty(&written).expect("JSON");
+
+        let setting = setting.file(".autonoe/status.json", text);
+        let (setting, said) = run(setting, &[passes(&["DL-004"])], &["-n", "5"]);
+
+        let screen = said.screen();
+        assert_eq!(said.code, 0, "{is_interrupted}: {screen}");
+        let summary = "4 of 4 deliverables passed";
+        assert!(screen.contains(summary), "{is_interrupted}: {screen}");
+        let resumed = screen.contains("resuming the interrupted run");
+        assert_eq!(resumed, is_interrupted, "{screen}");
+        let edited = "the ledger was edited outside";
+        assert!(screen.contains(edited), "{is_interrupted}: {screen}");
+        let log = setting.autonoe(&["log"]);
+        assert!(log.stdout.contains(edited), "{}", log.screen());
+        let again = ledger(&setting);
+        assert_eq!(again["epoch"], 1, "{again}");
+        written["deliverables"][3]["passed"] = json!(true);
+        let kept = as_upstream_writes(&again);
+        assert_eq!(kept["deliverables"], written["deliverables"]);
+    }
+}
+
+/// The page warns of this file: the first Autonoe would not plan again.
+#[test]
+fn a_plan_that_failed_leaves_an_empty_ledger_which_is_planned_again() {
+    let setting = Setting::new()
+        .file("SPEC.md", "# Shop\n")
+        .file(".autonoe/agent.json", r#"{"mcpServers": {}}"#);
+    let plans_nothing = json!({"name": "plans nothing", "steps": [{"says": "Hm."}, "ends"]});
+    let deliverable = json!({"id": "DL-001", "description": "x", "acceptanceCriteria": ["y"]});
+    let create = json!({"tool": "mcp__autonoe__create", "input": {"deliverables": [deliverable]}});
+    let plans =
+        json!({"name": "plans", "instruction": "initializer", "steps": [{"uses": create}, "ends"]});
+
+    let (setting, said) = run(setting, &[plans_nothing], &["--max-retries=0"]);
+
+    assert_eq!(said.code, 7, "{}", said.screen());
+    assert_eq!(ledger(&setting)["deliverables"], json!([]));
+
+    let (setting, said) = run(setting, &[plans, passes(&["DL-001"])], &[]);
+
+    assert_eq!(said.code, 0, "{}", said.screen());
+    assert_eq!(ledger(&setting)["deliverables"][0]["passed"], json!(true));
+}
