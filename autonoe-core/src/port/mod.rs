@@ -91,7 +91,7 @@ pub use spec::{
     BackendSpec, HookSpec, SpecContext, SpecEntry, SpecError, SpecPort, registered_specs,
 };
 pub use spec_schema::spec_schema;
-pub use tool::{Attachment, Tool, ToolDefinition, ToolEffect, ToolOutput};
+pub use tool::{Attachment, ErrorFormat, Tool, ToolDefinition, ToolEffect, ToolOutput};
 pub use tool_call::{ToolCall, ToolKind};
 pub use tool_context::ToolContext;
 pub use tool_error::{ToolError, ToolErrorCode};

@@ -106,6 +106,9 @@ pub struct ToolDefinition {
     pub input_schema: Value,
     /// Whether it changes anything; those that do not may run side by side.
     pub effect: ToolEffect,
+    /// How the agent reads its errors.
+    #[serde(default, skip_serializing_if = "ErrorFormat::is_text")]
+    pub errors: ErrorFormat,
 }
 
 impl ToolDefinition {
@@ -120,6 +123,7 @@ impl ToolDefinition {
             description: description.into(),
             input_schema,
             effect: ToolEffect::Writes,
+            errors: ErrorFormat::Text,
         }
     }
 
@@ -144,6 +148,24 @@ pub enum ToolEffect {
     ReadOnly,
     /// It changes something.
     Writes,
+}
+
+/// How an agent reads the errors of a tool.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorFormat {
+    /// `CODE: message`
+    #[default]
+    Text,
+    /// `{"success":false,"error":"CODE","message":".."}`, for a tool whose output is JSON with
+    /// `"success": true`.
+    Json,
+}
+
+impl ErrorFormat {
+    fn is_text(&self) -> bool {
+        *self == Self::Text
+    }
 }
 
 /// What a tool gives back.

@@ -5,12 +5,15 @@ use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
-use super::AssistRequest;
+use super::{AssistRequest, ErrorFormat};
 
 /// Why a tool did not do what it was asked. Nothing was changed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, thiserror::Error)]
-#[error("{code}: {message}")]
+///
+/// Its text is what the agent reads: `CODE: message`, or JSON if the
+/// [definition](super::ToolDefinition::errors) of the tool says so.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ToolError {
     /// What kind of error it is.
@@ -20,6 +23,8 @@ pub struct ToolError {
     /// What the tool asks a model for, when that is all that it needs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assist: Option<Box<AssistRequest>>,
+    #[serde(skip)]
+    format: ErrorFormat,
 }
 
 impl ToolError {
@@ -29,6 +34,7 @@ impl ToolError {
             code,
             message: message.into(),
             assist: None,
+            format: ErrorFormat::Text,
         }
     }
 
@@ -58,6 +64,27 @@ impl ToolError {
             request.max_tokens = Some(tokens);
         }
         self
+    }
+
+    /// Writes the error in `format` from now on.
+    pub(super) fn in_format(mut self, format: ErrorFormat) -> Self {
+        self.format = format;
+        self
+    }
+}
+
+impl std::error::Error for ToolError {}
+
+impl fmt::Display for ToolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { code, message, .. } = self;
+        match self.format {
+            ErrorFormat::Text => write!(f, "{code}: {message}"),
+            ErrorFormat::Json => {
+                let error = json!({"success": false, "error": code, "message": message});
+                write!(f, "{error}")
+            }
+        }
     }
 }
 

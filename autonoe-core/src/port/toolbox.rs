@@ -156,7 +156,7 @@ impl Toolbox {
         &self,
         name: &str,
         input: Value,
-        mut context: ToolContext,
+        context: ToolContext,
     ) -> Result<ToolOutput, ToolError> {
         let mut tools = self.tools.iter();
         let Some(offered) = tools.find(|offered| offered.definition().name == name) else {
@@ -165,6 +165,18 @@ impl Toolbox {
                 format!("there is no tool {name}; there are: {}", self.names()),
             ));
         };
+        let format = offered.definition().errors;
+        let result = self.call_offered(offered, name, input, context).await;
+        result.map_err(|error| error.in_format(format))
+    }
+
+    async fn call_offered(
+        &self,
+        offered: &Offered,
+        name: &str,
+        input: Value,
+        mut context: ToolContext,
+    ) -> Result<ToolOutput, ToolError> {
         context.tool = name.to_owned();
         context.events = match &context.call_id {
             Some(id) => self.events.at_call(id),

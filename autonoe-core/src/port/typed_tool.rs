@@ -7,7 +7,10 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{Tool, ToolContext, ToolDefinition, ToolEffect, ToolError, ToolErrorCode, ToolOutput};
+use super::{
+    ErrorFormat, Tool, ToolContext, ToolDefinition, ToolEffect, ToolError, ToolErrorCode,
+    ToolOutput,
+};
 
 /// A tool whose input is a type: its schema is derived, its input checked before the tool runs.
 ///
@@ -81,6 +84,7 @@ pub struct ToolDescription {
     name: String,
     description: String,
     effect: ToolEffect,
+    errors: ErrorFormat,
 }
 
 impl ToolDescription {
@@ -91,6 +95,7 @@ impl ToolDescription {
             name: name.into(),
             description: description.into(),
             effect: ToolEffect::Writes,
+            errors: ErrorFormat::Text,
         }
     }
 
@@ -101,9 +106,17 @@ impl ToolDescription {
         self
     }
 
+    /// Says that the agent reads errors as JSON with `"success": false`.
+    #[must_use]
+    pub fn with_json_errors(mut self) -> Self {
+        self.errors = ErrorFormat::Json;
+        self
+    }
+
     fn with_input<I: JsonSchema>(self) -> ToolDefinition {
         let mut definition = ToolDefinition::of::<I>(self.name, self.description);
         definition.effect = self.effect;
+        definition.errors = self.errors;
         definition
     }
 }

@@ -42,6 +42,7 @@ impl TypedTool for Create {
             "Creates one or more deliverables with their acceptance criteria. \
              All are created as pending, or none if one of them is refused.",
         )
+        .with_json_errors()
     }
 
     async fn run(

@@ -29,6 +29,7 @@ impl TypedTool for Deprecate {
             "Marks a deliverable that the specification no longer asks for. \
              Its record stays, but it no longer counts.",
         )
+        .with_json_errors()
     }
 
     async fn run(

@@ -70,7 +70,9 @@ impl TypedTool for List {
     type Input = ListInput;
 
     fn describe(&self) -> ToolDescription {
-        ToolDescription::new("list", DESCRIPTION).read_only()
+        ToolDescription::new("list", DESCRIPTION)
+            .read_only()
+            .with_json_errors()
     }
 
     async fn run(&self, input: ListInput, _: &ToolContext) -> Result<ToolOutput, ToolError> {
@@ -90,7 +92,9 @@ impl TypedTool for VerifyList {
     type Input = VerifyListInput;
 
     fn describe(&self) -> ToolDescription {
-        ToolDescription::new("list", DESCRIPTION).read_only()
+        ToolDescription::new("list", DESCRIPTION)
+            .read_only()
+            .with_json_errors()
     }
 
     async fn run(&self, input: VerifyListInput, _: &ToolContext) -> Result<ToolOutput, ToolError> {

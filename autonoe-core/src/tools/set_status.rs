@@ -34,6 +34,7 @@ impl TypedTool for SetStatus {
              blocked: only for external constraints (a missing key, service, hardware or \
              network), never for work that depends on other work.",
         )
+        .with_json_errors()
     }
 
     async fn run(

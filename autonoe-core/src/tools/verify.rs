@@ -29,6 +29,7 @@ impl TypedTool for Verify {
             "Marks a deliverable as checked against the code, whatever the result. \
              Set its status with set_status first.",
         )
+        .with_json_errors()
     }
 
     async fn run(

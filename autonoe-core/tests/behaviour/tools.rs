@@ -275,6 +275,52 @@ async fn verify_and_deprecate_know_their_deliverables() {
 }
 
 #[tokio::test]
+async fn failures_of_the_ledger_tools_are_json_with_success_false() {
+    let tools = Tools::with(&["A", "B"]).await;
+    answer(&tools.syncing, "deprecate", json!({"deliverableId": "B"})).await;
+    let missing = json!({"deliverableId": "Z"});
+    let deliverable = json!({"id": "A", "description": "x", "acceptanceCriteria": ["y"]});
+    for (toolbox, tool, input, code) in [
+        (&tools.syncing, "deprecate", missing.clone(), "NOT_FOUND"),
+        (&tools.syncing, "deprecate", json!({}), "VALIDATION_ERROR"),
+        (&tools.verifying, "verify", missing, "NOT_FOUND"),
+        (
+            &tools.verifying,
+            "verify",
+            json!({"deliverableId": "B"}),
+            "INVALID_TRANSITION",
+        ),
+        (&tools.verifying, "verify", json!({}), "VALIDATION_ERROR"),
+        (
+            &tools.coding,
+            "set_status",
+            json!({"deliverableId": "Z", "status": "passed"}),
+            "NOT_FOUND",
+        ),
+        (
+            &tools.planning,
+            "create",
+            json!({"deliverables": [deliverable]}),
+            "DUPLICATE_ID",
+        ),
+        (
+            &tools.coding,
+            "list",
+            json!({"limit": 0}),
+            "VALIDATION_ERROR",
+        ),
+    ] {
+        let error = toolbox.call(tool, input, context()).await;
+        let error = error.expect_err("it cannot be done");
+
+        let text: Value = serde_json::from_str(&error.to_string()).expect("it is JSON");
+
+        let expected = json!({"success": false, "error": code, "message": error.message});
+        assert_eq!(text, expected, "{tool}");
+    }
+}
+
+#[tokio::test]
 async fn an_unknown_tool_is_named_with_the_known_ones() {
     let tools = Tools::new();
 

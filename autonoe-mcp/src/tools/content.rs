@@ -34,7 +34,10 @@ pub(crate) fn gave(output: &ToolOutput) -> CallToolResult {
 
 /// Returns the result of a tool that did not do what it was asked.
 pub(crate) fn failed(error: &ToolError) -> CallToolResult {
-    let result = CallToolResult::error(vec![ContentBlock::text(error.to_string())]);
+    let text = error.to_string();
+    let structured = object(&text);
+    let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
+    result.structured_content = structured;
     let mut about = Map::new();
     about.insert(CODE.into(), error.code.as_str().into());
     finished(result, about)
