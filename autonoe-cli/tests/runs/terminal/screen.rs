@@ -9,7 +9,8 @@ use crate::runs::support::autonoe::scripted_command;
 use crate::runs::support::project::Project;
 use crate::runs::support::script::{Script, ends, is_denied, says, sets, uses, waits_for_file};
 
-const ACTIVITY: &str = "Running Bash... (2 tools)";
+/// The denied call does not count.
+const ACTIVITY: &str = "Running Bash... (1 tool)";
 
 /// The agent waits in its second session until it is released.
 fn script(project: &Project) -> Script {
