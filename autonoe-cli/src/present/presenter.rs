@@ -6,7 +6,7 @@ use autonoe_core::{RunEvent, RunEventKind, RunObserver};
 
 use super::activity::Activity;
 use super::debug_lines::debug_line;
-use super::lines::{Level, Line, line};
+use super::lines::{Level, Line, lines};
 use super::screen::{Screen, Transient};
 use super::waiting;
 
@@ -80,7 +80,9 @@ impl RunObserver for Presenter {
             _ => {}
         }
         self.stays(debug_line(&event.kind));
-        self.stays(line(&event.kind, activity.tools()));
+        for line in lines(event, activity.tools()) {
+            self.stays(Some(line));
+        }
         match &event.kind {
             RunEventKind::Agent { stream } => {
                 activity.observe(stream);
@@ -97,7 +99,7 @@ impl RunObserver for Presenter {
                 until,
                 remaining,
             } => {
-                if let Some(text) = waiting::text(*reason, *until, *remaining) {
+                if let Some(text) = waiting::countdown(*reason, *until, *remaining) {
                     self.screen.show(Transient::Wait, &text);
                 }
             }

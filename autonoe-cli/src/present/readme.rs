@@ -11,7 +11,7 @@ use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject, VirtualClock};
 use serde_json::{Value, json};
 
 use super::activity::Activity;
-use super::lines::line;
+use super::lines::lines;
 use super::{denial_summary, summary};
 
 /// Keeps what stays on the screen.
@@ -21,13 +21,14 @@ struct Kept(Mutex<(Activity, Vec<String>)>);
 impl RunObserver for Kept {
     fn on_event(&self, event: &RunEvent<'_>) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (activity, lines) = &mut *kept;
+        let (activity, shown) = &mut *kept;
         match &event.kind {
             RunEventKind::SessionStarted { .. } => *activity = Activity::default(),
             RunEventKind::Agent { stream } => activity.observe(stream),
             _ => {}
         }
-        lines.extend(line(&event.kind, activity.tools()).map(|line| line.text));
+        let stay = lines(event, activity.tools());
+        shown.extend(stay.into_iter().map(|line| line.text));
     }
 }
 
