@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArgs {
-    /// Show all that happens, with shortened payloads
+    /// Show all that happens, with whole payloads
     #[arg(long, short = 'd')]
     pub(crate) debug: bool,
     /// Show nothing but errors and the result

@@ -39,7 +39,7 @@ impl Stage {
         surroundings: &Surroundings,
     ) -> Self {
         let detail = detail(output);
-        let screen = Screen::new(surroundings, detail != Detail::Quiet);
+        let screen = Screen::new(surroundings, detail == Detail::Normal);
         let presenter = Arc::new(Presenter::new(screen.clone(), detail));
         let trace = incoming_trace(surroundings);
         let section = &models.telemetry;
@@ -68,7 +68,7 @@ impl Stage {
     /// Opens the screen for a run that is carried out elsewhere.
     pub(super) fn elsewhere(output: &OutputArgs, surroundings: &Surroundings) -> Self {
         let detail = detail(output);
-        let screen = Screen::new(surroundings, detail != Detail::Quiet);
+        let screen = Screen::new(surroundings, detail == Detail::Normal);
         let presenter = Arc::new(Presenter::new(screen.clone(), detail));
         start_logging(&screen, detail, None);
         Self {

@@ -21,7 +21,8 @@ pub(crate) enum Detail {
     Debug,
 }
 
-/// Shows a run to a person: lines that stay, and one that says what happens right now.
+/// Shows a run to a person: lines that stay, and, with [`Detail::Normal`], one that says what
+/// happens right now.
 #[derive(Debug)]
 pub(crate) struct Presenter {
     screen: Screen,
