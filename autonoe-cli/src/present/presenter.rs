@@ -13,7 +13,7 @@ use super::waiting;
 /// How much a person wants to see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Detail {
-    /// Warnings and errors.
+    /// Errors, and warnings of the command itself, such as a sandbox that is switched off.
     Quiet,
     /// What happens, in a few words.
     Normal,
@@ -44,7 +44,7 @@ impl Presenter {
         self.stays(Some(Line::new(Level::Info, message)));
     }
 
-    /// Warns of something that the run itself does not know of.
+    /// Warns of something that the run itself does not know of, with every [`Detail`].
     pub(crate) fn warn(&self, message: &str) {
         let text = format!("warning: {message}");
         self.screen.line(&Line::new(Level::Warning, text));
