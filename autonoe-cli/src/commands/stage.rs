@@ -94,6 +94,11 @@ impl Stage {
         self.presenter.clone()
     }
 
+    /// Prints a line that the run itself does not emit.
+    pub(super) fn say(&self, message: &str) {
+        self.presenter.say(message);
+    }
+
     /// Warns of something that the run itself does not know of.
     pub(super) fn warn(&self, message: &str) {
         self.presenter.warn(message);

@@ -1,5 +1,6 @@
 //! The run in the README, played in virtual time: what it shows is what a person sees.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -13,6 +14,9 @@ use serde_json::{Value, json};
 use super::activity::Activity;
 use super::lines::lines;
 use super::{denial_summary, summary};
+use crate::args::{AgentArgs, LimitArgs};
+use crate::commands::configuration_lines;
+use crate::compose::BackendChoice;
 
 /// Keeps what stays on the screen.
 #[derive(Default)]
@@ -84,9 +88,17 @@ async fn the_readme_shows_a_run_as_a_person_sees_it() {
     let journal = Journal::read(&folder.project().journal_path()).expect("readable");
     let timeline = RunTimeline::of(&journal, &report.run).expect("it is there");
     let kept = kept.0.lock().unwrap_or_else(PoisonError::into_inner);
-    let shown: String = kept
-        .1
+    let agent = AgentArgs {
+        limits: LimitArgs {
+            wait_for_quota: true,
+            ..LimitArgs::default()
+        },
+        ..AgentArgs::default()
+    };
+    let directory = Path::new("/home/me/shop");
+    let shown: String = configuration_lines(directory, &BackendChoice::default(), &agent)
         .iter()
+        .chain(&kept.1)
         .chain(&summary(&report))
         .chain(&denial_summary(&timeline.denied))
         .map(|line| format!("{line}\n"))

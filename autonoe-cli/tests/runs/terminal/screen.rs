@@ -42,7 +42,10 @@ fn all_written(terminal: &Terminal) -> String {
 }
 
 /// Replaces what differs from run to run.
-fn settled(screen: &str) -> String {
+fn settled(screen: &str, project: &Project) -> String {
+    let beside = project.beside("agents.json").display().to_string();
+    let root = project.root().display().to_string();
+    let screen = screen.replace(&beside, "SCRIPT").replace(&root, "PROJECT");
     let words = screen.split(' ').map(|word| {
         let is_id = word.len() == 32 && word.chars().all(|c| c.is_ascii_hexdigit());
         let bare = word.trim_matches(['(', ',']);
@@ -78,7 +81,7 @@ fn lines_stay_and_the_activity_does_not() {
     assert_eq!(during.matches("⚡").count(), 1, "{during}");
     let last = during.lines().last().expect("lines");
     assert_eq!(activity(last), Some(ACTIVITY), "{during}");
-    insta::assert_snapshot!(settled(&after));
+    insta::assert_snapshot!(settled(&after, &project));
 }
 
 #[test]
@@ -172,7 +175,7 @@ fn quiet_shows_the_result_only() {
     let (code, after) = Terminal::start(&command, 120).end();
 
     assert_eq!(code, 0);
-    insta::assert_snapshot!(settled(&after));
+    insta::assert_snapshot!(settled(&after, &project));
 }
 
 #[test]
