@@ -65,7 +65,7 @@ fn in_a_wait_for_quota_it_ends_the_run_with_a_report() {
         .collect();
     assert!(
         announced[0].starts_with("Quota exceeded, waiting 2h 4")
-            && announced[0].ends_with("s until reset...")
+            && announced[0].ends_with(" until reset...")
             && announced[1].starts_with("Quota resets at: ")
             && announced[1].ends_with(&at.to_string()),
         "{screen}"
