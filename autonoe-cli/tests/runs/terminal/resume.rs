@@ -16,7 +16,9 @@ fn a_run_that_was_killed_is_gone_on_with() {
         .session([sets("DL-001", "passed"), hangs()]);
     let mut terminal = Terminal::start(&scripted_command(&project, &script, &["run"]), 120);
     let screen = terminal.wait_for_text("[PASS] The thing DL-001");
-    let run = screen.split(' ').nth(1).expect("its id").to_owned();
+    let started = screen.lines().find_map(|line| line.strip_prefix("Run "));
+    let run = started.and_then(|line| line.split(' ').next());
+    let run = run.expect("its id").to_owned();
 
     terminal.kill();
     terminal.end();
