@@ -15,10 +15,8 @@ fn a_run_that_was_killed_is_gone_on_with() {
         .plans(&ids)
         .session([sets("DL-001", "passed"), hangs()]);
     let mut terminal = Terminal::start(&scripted_command(&project, &script, &["run"]), 120);
-    let screen = terminal.wait_for_text("[PASS] The thing DL-001");
-    let started = screen.lines().find_map(|line| line.strip_prefix("Run "));
-    let run = started.and_then(|line| line.split(' ').next());
-    let run = run.expect("its id").to_owned();
+    terminal.wait_for_text("[PASS] The thing DL-001");
+    let run = terminal.run_id();
 
     terminal.kill();
     terminal.end();
