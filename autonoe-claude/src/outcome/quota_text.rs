@@ -132,6 +132,11 @@ mod tests {
     #[test]
     fn the_texts_of_both_builds_tell_the_time_of_their_events() {
         for (text, expected) in [
+            // The text of the specification.
+            (
+                "You've hit your limit · resets 6pm (UTC)",
+                "2026-11-15T18:00:00Z",
+            ),
             (
                 "You've hit your session limit · resets 4am (UTC)",
                 "2026-11-16T04:00:00Z",

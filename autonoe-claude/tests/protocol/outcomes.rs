@@ -213,6 +213,19 @@ fn a_quota_without_an_event_is_told_by_the_text_of_the_result() {
             resets_at: Some(at("2026-11-15T04:00:00Z")),
         }
     );
+
+    // As the specification has it: without a status, and the program exits with 1.
+    let text = "You've hit your limit · resets 6pm (UTC)";
+    let fields = format!(r#""subtype":"success","is_error":true,"result":"{text}""#);
+    let mut evidence = with_result(&fields);
+    evidence.exit = Some(Exit::Code(1));
+    assert_eq!(
+        outcome(&evidence),
+        Outcome::QuotaSpent {
+            message: text.into(),
+            resets_at: Some(at("2026-11-15T18:00:00Z")),
+        }
+    );
 }
 
 #[test]

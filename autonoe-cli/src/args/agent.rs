@@ -9,7 +9,7 @@ use crate::compose::{BackendChoice, Wanted, sandbox_switch};
 use crate::surroundings::Surroundings;
 
 /// Which agent works, and within which limits.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct AgentArgs {
     /// What runs the agent: `claude`, `codex`, `gemini`, `acp:COMMAND`, `model:PROVIDER/MODEL`,
     /// `scripted:FILE`, or JSON [default: that of .autonoe/agent.json, else claude]
@@ -21,7 +21,7 @@ pub(crate) struct AgentArgs {
     #[arg(help_heading = "Agent")]
     pub(crate) model: Option<String>,
     /// The model of sessions that plan [default: that of the others]
-    #[arg(long, value_name = "MODEL", value_parser = model)]
+    #[arg(long, short = 'P', value_name = "MODEL", value_parser = model)]
     #[arg(help_heading = "Agent")]
     pub(crate) plan_model: Option<String>,
     /// Let the agent think, with 1024 tokens or more [default: off; without a number: 8192]

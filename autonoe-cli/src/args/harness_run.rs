@@ -106,7 +106,7 @@ pub(crate) struct HarnessRunArgs {
     /// Show lines instead of the live view
     #[arg(long, help_heading = "Output")]
     pub(crate) no_view: bool,
-    /// Show nothing but errors and the result
+    /// Show only errors, warnings of the command itself and the result
     #[arg(long, short = 'q', help_heading = "Output")]
     pub(crate) quiet: bool,
     /// Print the result as JSON at the end, for other programs

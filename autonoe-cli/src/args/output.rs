@@ -6,10 +6,10 @@ use clap::{Args, ValueEnum};
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArgs {
-    /// Show all that happens, with shortened payloads
+    /// Show all that happens, with whole payloads
     #[arg(long, short = 'd')]
     pub(crate) debug: bool,
-    /// Show nothing but errors and the result
+    /// Show only errors, warnings of the command itself and the result
     #[arg(long, short = 'q', conflicts_with = "debug")]
     pub(crate) quiet: bool,
     /// What goes to standard output

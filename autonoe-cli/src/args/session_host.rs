@@ -32,7 +32,7 @@ pub(crate) struct SessionHostArgs {
     #[arg(long, short = 'm', value_name = "MODEL", value_parser = model, help_heading = "Agent")]
     model: Option<String>,
     /// The model of sessions that plan [default: that of the others]
-    #[arg(long, value_name = "MODEL", value_parser = model, help_heading = "Agent")]
+    #[arg(long, short = 'P', value_name = "MODEL", value_parser = model, help_heading = "Agent")]
     plan_model: Option<String>,
     /// Let the agent think, with 1024 tokens or more [default: off; without a number: 8192]
     #[arg(long, value_name = "TOKENS", num_args = 0..=1, default_missing_value = "8192")]

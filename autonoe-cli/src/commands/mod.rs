@@ -2,6 +2,7 @@
 
 mod check;
 mod completions;
+mod configuration;
 mod doctor;
 mod dry_run;
 mod engine;
@@ -23,6 +24,8 @@ mod which_run;
 
 pub(crate) use check::check;
 pub(crate) use completions::{completions, man};
+#[cfg(test)]
+pub(crate) use configuration::configuration_lines;
 pub(crate) use doctor::doctor;
 pub(crate) use engine::{engine, submit};
 pub(crate) use flow::flow;

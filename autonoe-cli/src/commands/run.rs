@@ -8,6 +8,7 @@ use autonoe_core::{
 };
 use autonoe_harness::ProjectFiles;
 
+use super::configuration::configuration_lines;
 use super::dry_run::dry_run;
 use super::interrupted_run::InterruptedRun;
 use super::stage::Stage;
@@ -55,6 +56,9 @@ fn work(work: &Work<'_>, surroundings: &Surroundings) -> Result<ExitCode, CliErr
     stage.warn_of(work.destructive, &built.warnings);
     if let Some(warning) = interrupted_run_warning(&project, work.mode) {
         stage.warn(&warning);
+    }
+    for line in configuration_lines(project.root(), &backend.choice, work.agent) {
+        stage.say(&line);
     }
     let control = RunControl::new();
     let files = ProjectFiles::new(project.root());

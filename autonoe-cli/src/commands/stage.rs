@@ -39,7 +39,7 @@ impl Stage {
         surroundings: &Surroundings,
     ) -> Self {
         let detail = detail(output);
-        let screen = Screen::new(surroundings, detail != Detail::Quiet);
+        let screen = Screen::new(surroundings, detail == Detail::Normal);
         let presenter = Arc::new(Presenter::new(screen.clone(), detail));
         let trace = incoming_trace(surroundings);
         let section = &models.telemetry;
@@ -68,7 +68,7 @@ impl Stage {
     /// Opens the screen for a run that is carried out elsewhere.
     pub(super) fn elsewhere(output: &OutputArgs, surroundings: &Surroundings) -> Self {
         let detail = detail(output);
-        let screen = Screen::new(surroundings, detail != Detail::Quiet);
+        let screen = Screen::new(surroundings, detail == Detail::Normal);
         let presenter = Arc::new(Presenter::new(screen.clone(), detail));
         start_logging(&screen, detail, None);
         Self {
@@ -92,6 +92,11 @@ impl Stage {
     /// Returns what shows it to a person.
     pub(super) fn presenter(&self) -> Arc<Presenter> {
         self.presenter.clone()
+    }
+
+    /// Prints a line that the run itself does not emit.
+    pub(super) fn say(&self, message: &str) {
+        self.presenter.say(message);
     }
 
     /// Warns of something that the run itself does not know of.

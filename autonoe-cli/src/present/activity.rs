@@ -1,6 +1,6 @@
 //! What an agent does right now, in a few words.
 
-use autonoe_core::StreamEvent;
+use autonoe_core::{StreamEvent, ToolStatus};
 
 /// What an agent does right now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,15 +16,18 @@ impl Activity {
             StreamEvent::Thinking { .. } => self.doing = Some("Thinking...".to_owned()),
             StreamEvent::Text { .. } => self.doing = Some("Responding...".to_owned()),
             StreamEvent::ToolInvocation { name, .. } => {
-                self.tools += 1;
                 self.doing = Some(format!("Running {name}..."));
             }
+            StreamEvent::ToolResponse { status, .. } => match status {
+                ToolStatus::Ok | ToolStatus::Error => self.tools += 1,
+                ToolStatus::Denied => {}
+            },
             StreamEvent::End { .. } => self.doing = None,
             _ => {}
         }
     }
 
-    /// Returns how many tools were called.
+    /// Returns the number of calls that were answered. Denied calls do not count.
     pub(super) fn tools(&self) -> u32 {
         self.tools
     }
@@ -47,7 +50,7 @@ pub(super) fn counted(tools: u32) -> String {
 
 #[cfg(test)]
 mod tests {
-    use autonoe_core::{SessionOutcome, ToolStatus};
+    use autonoe_core::SessionOutcome;
     use serde_json::json;
 
     use super::*;
@@ -57,16 +60,24 @@ mod tests {
         let mut activity = Activity::default();
         assert_eq!(activity.text(), None);
         let tool = |name: &str| StreamEvent::tool_invocation("1", name, json!({}));
+        let response = |status| StreamEvent::tool_response("1", "", status);
         for (event, text) in [
             (StreamEvent::thinking("hm"), Some("Thinking...")),
-            (tool("bash"), Some("Running bash... (1 tool)")),
-            (
-                StreamEvent::tool_response("1", "", ToolStatus::Ok),
-                Some("Running bash... (1 tool)"),
-            ),
+            (tool("bash"), Some("Running bash...")),
+            (response(ToolStatus::Ok), Some("Running bash... (1 tool)")),
             (
                 StreamEvent::warning("slow"),
                 Some("Running bash... (1 tool)"),
+            ),
+            (tool("Write"), Some("Running Write... (1 tool)")),
+            (
+                response(ToolStatus::Denied),
+                Some("Running Write... (1 tool)"),
+            ),
+            (tool("Read"), Some("Running Read... (1 tool)")),
+            (
+                response(ToolStatus::Error),
+                Some("Running Read... (2 tools)"),
             ),
             (tool("Read"), Some("Running Read... (2 tools)")),
             (StreamEvent::text("done"), Some("Responding... (2 tools)")),

@@ -1,23 +1,26 @@
-//! All that happens, with shortened payloads.
+//! Debug lines: each event with its whole payload, on one line.
 
 use autonoe_core::{
     GateDecision, RateLimit, RateLimitStatus, RunEventKind, StreamEvent, ToolStatus,
 };
 use serde_json::Value;
 
+use super::harmless_line;
 use super::lines::{Level, Line};
 use super::shorten::shorten;
 
-/// Says what an event was, for who looks for a mistake; `None` for what other lines say already.
+/// Returns the debug line of an event, or `None` if its other lines show all of it. Only thoughts
+/// are shortened.
 pub(super) fn debug_line(event: &RunEventKind<'_>) -> Option<Line> {
     let text = match event {
+        RunEventKind::AgentStarted { prompt } => format!("[send] {}", whole(prompt)),
         RunEventKind::Agent { stream } => stream_text(stream)?,
         RunEventKind::ToolDecided { call, decision } => match decision {
             GateDecision::Allow { by } => format!("[gate] {} allowed by {by}", call.name),
             GateDecision::Deny { by, .. } => format!("[gate] {} denied by {by}", call.name),
         },
         RunEventKind::ToolProgress { tool, title, .. } => {
-            format!("[progress] {tool}: {}", shorten(title))
+            format!("[progress] {tool}: {}", whole(title))
         }
         RunEventKind::ModelStarted { asked } => {
             format!(
@@ -35,13 +38,9 @@ pub(super) fn debug_line(event: &RunEventKind<'_>) -> Option<Line> {
             )
         }
         RunEventKind::ModelFailed { error, .. } => {
-            format!(
-                "[model] failed ({}): {}",
-                error.code,
-                shorten(&error.message)
-            )
+            format!("[model] failed ({}): {}", error.code, whole(&error.message))
         }
-        RunEventKind::ProgressShown { message } => format!("[progress] {}", shorten(message)),
+        RunEventKind::ProgressShown { message } => format!("[progress] {}", whole(message)),
         RunEventKind::Debug { message, data } => format!("[debug] {}", detail(message, *data)),
         RunEventKind::Trace { message, data } => format!("[trace] {}", detail(message, *data)),
         _ => return None,
@@ -49,10 +48,14 @@ pub(super) fn debug_line(event: &RunEventKind<'_>) -> Option<Line> {
     Some(Line::new(Level::Debug, text))
 }
 
+fn whole(text: &str) -> String {
+    harmless_line(text.trim())
+}
+
 fn detail(message: &str, data: Option<&Value>) -> String {
     match data {
-        Some(data) => shorten(&format!("{message} {data}")),
-        None => shorten(message),
+        Some(data) => whole(&format!("{message} {data}")),
+        None => whole(message),
     }
 }
 
@@ -62,10 +65,10 @@ fn stream_text(event: &StreamEvent) -> Option<String> {
             let model = model.as_deref().unwrap_or("an unknown model");
             format!("[agent] conversation {session} with {model}")
         }
-        StreamEvent::Text { text, .. } => format!("[text] {}", shorten(text)),
+        StreamEvent::Text { text, .. } => format!("[text] {}", whole(text)),
         StreamEvent::Thinking { text, .. } => format!("[thinking] {}", shorten(text)),
         StreamEvent::ToolInvocation { name, input, .. } => {
-            format!("[tool] {name} {}", shorten(&input.to_string()))
+            format!("[tool] {name} {}", whole(&input.to_string()))
         }
         StreamEvent::ToolResponse { output, status, .. } => {
             let status = match status {
@@ -73,13 +76,13 @@ fn stream_text(event: &StreamEvent) -> Option<String> {
                 ToolStatus::Error => "failed",
                 ToolStatus::Denied => "denied",
             };
-            format!("[result] {status}: {}", shorten(output))
+            format!("[result] {status}: {}", whole(output))
         }
         StreamEvent::Usage { tokens, .. } => {
             format!("[usage] {} tokens in, {} out", tokens.input, tokens.output)
         }
         StreamEvent::RateLimit { limit, .. } => format!("[quota] {}", quota(limit)),
-        StreamEvent::End { outcome, .. } => format!("[end] {}", shorten(&outcome.to_string())),
+        StreamEvent::End { outcome, .. } => format!("[end] {}", whole(&outcome.to_string())),
         _ => return None,
     })
 }
@@ -92,7 +95,7 @@ fn quota(limit: &RateLimit) -> String {
         RateLimitStatus::Rejected => "nothing is left",
     };
     let window = limit.window.as_deref();
-    let mut text = window.map_or_else(String::new, |name| format!("{}: ", shorten(name)));
+    let mut text = window.map_or_else(String::new, |name| format!("{}: ", whole(name)));
     text.push_str(left);
     if let Some(percent) = limit.used_percent {
         text.push_str(&format!(", {percent}% used"));
@@ -106,8 +109,15 @@ fn quota(limit: &RateLimit) -> String {
 #[cfg(test)]
 mod tests {
     use autonoe_core::SessionOutcome;
+    use serde_json::json;
 
     use super::*;
+
+    fn stream_line(stream: &StreamEvent) -> Option<String> {
+        let line = debug_line(&RunEventKind::Agent { stream })?;
+        assert_eq!(line.level, Level::Debug);
+        Some(line.text)
+    }
 
     #[test]
     fn events_are_told_without_names_of_types() {
@@ -135,7 +145,54 @@ mod tests {
                 "[end] met the quota (You've hit your limit)",
             ),
         ] {
-            assert_eq!(stream_text(&event).as_deref(), Some(text));
+            assert_eq!(stream_line(&event).as_deref(), Some(text));
+        }
+    }
+
+    #[test]
+    fn payloads_are_whole_and_thoughts_are_cut_at_200_characters() {
+        let long = "x".repeat(500);
+        let reports = SessionOutcome::ExecutionError {
+            messages: vec![long.clone()],
+        };
+        for (event, text) in [
+            (StreamEvent::text(&*long), format!("[text] {long}")),
+            (
+                StreamEvent::tool_invocation("1", "Bash", json!({"command": long})),
+                format!(r#"[tool] Bash {{"command":"{long}"}}"#),
+            ),
+            (
+                StreamEvent::tool_response("1", &*long, ToolStatus::Ok),
+                format!("[result] ok: {long}"),
+            ),
+            (
+                StreamEvent::thinking(&*long),
+                format!("[thinking] {}…", "x".repeat(200)),
+            ),
+            (
+                StreamEvent::end(reports.clone(), None),
+                format!("[end] {reports}"),
+            ),
+        ] {
+            assert_eq!(stream_line(&event), Some(text));
+        }
+        let data = json!({ "raw": long });
+        for (event, text) in [
+            (
+                RunEventKind::AgentStarted {
+                    prompt: &format!("Do\n{long}\n"),
+                },
+                format!("[send] Do⏎{long}"),
+            ),
+            (
+                RunEventKind::Debug {
+                    message: "received",
+                    data: Some(&data),
+                },
+                format!("[debug] received {data}"),
+            ),
+        ] {
+            assert_eq!(debug_line(&event).map(|line| line.text), Some(text));
         }
     }
 }

@@ -1,9 +1,9 @@
 //! The lines of a run, for whoever writes them elsewhere than on a screen.
 
-use autonoe_core::RunEventKind;
+use autonoe_core::{RunEvent, RunEventKind};
 
 use super::activity::Activity;
-use super::lines::line;
+use super::lines::lines;
 
 /// Says what people follow of a run, line by line.
 #[derive(Debug, Default)]
@@ -12,15 +12,16 @@ pub(crate) struct LineTeller {
 }
 
 impl LineTeller {
-    /// Says what there is to say of an event.
-    pub(crate) fn tell(&mut self, event: &RunEventKind<'_>) -> Option<String> {
-        match event {
+    /// Returns the lines of an event.
+    pub(crate) fn tell(&mut self, event: &RunEvent<'_>) -> Vec<String> {
+        match &event.kind {
             RunEventKind::SessionStarted { .. } => self.activity = Activity::default(),
             RunEventKind::Agent { stream } => self.activity.observe(stream),
             // Each turn of a task is a flow of one session.
-            RunEventKind::FlowStarted { .. } => return None,
+            RunEventKind::FlowStarted { .. } => return Vec::new(),
             _ => {}
         }
-        line(event, self.activity.tools()).map(|line| line.text)
+        let lines = lines(event, self.activity.tools());
+        lines.into_iter().map(|line| line.text).collect()
     }
 }

@@ -1,13 +1,13 @@
 //! What of a run stays on the screen.
 
 use autonoe_core::{
-    DeliverableStatus, GateDecision, RunEventKind, SessionEnd, SessionOutcome, SessionProgress,
-    SessionResult, StreamEvent, WaitReason, format_duration,
+    DeliverableStatus, GateDecision, RunEvent, RunEventKind, SessionEnd, SessionOutcome,
+    SessionProgress, SessionResult, StreamEvent, format_duration,
 };
 
 use super::activity::counted;
 use super::shorten::shorten;
-use super::waiting::clock;
+use super::waiting;
 
 /// An edit of the ledger between two runs, as the command and the report print it.
 pub(crate) const LEDGER_EDITED: &str = "the ledger was edited outside: something other than a run changed it since the last run, and \
@@ -42,8 +42,20 @@ impl Line {
     }
 }
 
-/// Says what stays on the screen of an event; `tools` were called in the session.
-pub(super) fn line(event: &RunEventKind<'_>, tools: u32) -> Option<Line> {
+/// Returns the lines that stay on the screen of an event. `tools` calls of the session were
+/// answered.
+pub(super) fn lines(event: &RunEvent<'_>, tools: u32) -> Vec<Line> {
+    match &event.kind {
+        RunEventKind::WaitStarted { reason, until } => {
+            let lines = waiting::announcement(*reason, *until, event.at);
+            let warning = |text| Line::new(Level::Warning, text);
+            lines.into_iter().map(warning).collect()
+        }
+        kind => line(kind, tools).into_iter().collect(),
+    }
+}
+
+fn line(event: &RunEventKind<'_>, tools: u32) -> Option<Line> {
     match event {
         RunEventKind::RunStarted { run, mode } => Some(Line::new(
             Level::Info,
@@ -95,17 +107,6 @@ pub(super) fn line(event: &RunEventKind<'_>, tools: u32) -> Option<Line> {
             GateDecision::Allow { .. } => None,
         },
         RunEventKind::SessionEnded { number, result } => Some(ended(*number, result, tools)),
-        RunEventKind::WaitStarted { reason, until } => {
-            let text = match reason {
-                WaitReason::Pause => return None,
-                WaitReason::Quota => format!("Quota exceeded; waiting until {}", clock(*until)),
-                WaitReason::QuotaBackoff => {
-                    format!("Quota exceeded; trying again at {}", clock(*until))
-                }
-                _ => format!("The service asked to wait until {}", clock(*until)),
-            };
-            Some(Line::new(Level::Warning, text))
-        }
         RunEventKind::Paused => Some(Line::new(Level::Info, "Paused")),
         RunEventKind::Resumed => Some(Line::new(Level::Info, "Resumed")),
         RunEventKind::Instructed { text, .. } => Some(Line::new(

@@ -17,7 +17,8 @@ use crate::telemetry::SpanLayer;
 /// Sends the diagnostics of the libraries to the screen, and spans of runs to `spans`.
 ///
 /// With [`Detail::Debug`] they are printed as `tracing` formats them. Otherwise only warnings and
-/// errors are printed, as the command's own warnings are: without levels and module paths.
+/// errors are printed ([`Detail::Quiet`]: only errors), as the command's own warnings are: without
+/// levels and module paths.
 pub(crate) fn start_logging(screen: &Screen, detail: Detail, spans: Option<SpanLayer>) {
     let diagnostics = match detail {
         Detail::Quiet => Diagnostics::boxed(screen, LevelFilter::ERROR),

@@ -6,14 +6,14 @@ use autonoe_core::{RunEvent, RunEventKind, RunObserver};
 
 use super::activity::Activity;
 use super::debug_lines::debug_line;
-use super::lines::{Level, Line, line};
+use super::lines::{Level, Line, lines};
 use super::screen::{Screen, Transient};
 use super::waiting;
 
 /// How much a person wants to see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Detail {
-    /// Warnings and errors.
+    /// Errors, and warnings of the command itself, such as a sandbox that is switched off.
     Quiet,
     /// What happens, in a few words.
     Normal,
@@ -21,7 +21,8 @@ pub(crate) enum Detail {
     Debug,
 }
 
-/// Shows a run to a person: lines that stay, and one that says what happens right now.
+/// Shows a run to a person: lines that stay, and, with [`Detail::Normal`], one that says what
+/// happens right now.
 #[derive(Debug)]
 pub(crate) struct Presenter {
     screen: Screen,
@@ -43,7 +44,7 @@ impl Presenter {
         self.stays(Some(Line::new(Level::Info, message)));
     }
 
-    /// Warns of something that the run itself does not know of.
+    /// Warns of something that the run itself does not know of, with every [`Detail`].
     pub(crate) fn warn(&self, message: &str) {
         let text = format!("warning: {message}");
         self.screen.line(&Line::new(Level::Warning, text));
@@ -80,28 +81,79 @@ impl RunObserver for Presenter {
             _ => {}
         }
         self.stays(debug_line(&event.kind));
-        self.stays(line(&event.kind, activity.tools()));
-        match &event.kind {
-            RunEventKind::Agent { stream } => {
-                activity.observe(stream);
-                match activity.text() {
-                    Some(text) => self.screen.show(Transient::Work, &text),
-                    None => self.screen.clear(),
-                }
-            }
-            RunEventKind::ProgressShown { message } => {
-                self.screen.show(Transient::Work, message);
-            }
-            RunEventKind::WaitTick {
-                reason,
-                until,
-                remaining,
-            } => {
-                if let Some(text) = waiting::text(*reason, *until, *remaining) {
-                    self.screen.show(Transient::Wait, &text);
-                }
-            }
-            _ => {}
+        for line in lines(event, activity.tools()) {
+            self.stays(Some(line));
+        }
+        match transient_change(&event.kind, &mut activity) {
+            Change::Keep => {}
+            Change::Show(about, text) => self.screen.show(about, &text),
+            Change::Clear => self.screen.clear(),
+        }
+    }
+}
+
+/// What an event does to the transient line.
+#[derive(Debug, PartialEq, Eq)]
+enum Change {
+    Keep,
+    Show(Transient, String),
+    Clear,
+}
+
+/// Updates the activity and returns what to do with the transient line.
+fn transient_change(event: &RunEventKind<'_>, activity: &mut Activity) -> Change {
+    match event {
+        RunEventKind::Agent { stream } => activity.observe(stream),
+        // The agent continues what it did before.
+        RunEventKind::ProgressHidden => {}
+        RunEventKind::ProgressShown { message } => {
+            return Change::Show(Transient::Work, (*message).to_owned());
+        }
+        RunEventKind::WaitTick {
+            reason,
+            until,
+            remaining,
+        } => {
+            return match waiting::countdown(*reason, *until, *remaining) {
+                Some(text) => Change::Show(Transient::Wait, text),
+                None => Change::Keep,
+            };
+        }
+        _ => return Change::Keep,
+    }
+    match activity.text() {
+        Some(text) => Change::Show(Transient::Work, text),
+        None => Change::Clear,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use autonoe_core::{SessionOutcome, StreamEvent};
+
+    use super::*;
+
+    #[test]
+    fn hidden_progress_makes_room_for_the_activity() {
+        let work = |text: &str| Change::Show(Transient::Work, text.to_owned());
+        let compacting = RunEventKind::ProgressShown {
+            message: "compacting",
+        };
+        let (thinks, ends) = (
+            StreamEvent::thinking("hm"),
+            StreamEvent::end(SessionOutcome::Completed, None),
+        );
+        let mut activity = Activity::default();
+        for (event, change) in [
+            (compacting.clone(), work("compacting")),
+            (RunEventKind::ProgressHidden, Change::Clear),
+            (RunEventKind::Agent { stream: &thinks }, work("Thinking...")),
+            (compacting, work("compacting")),
+            (RunEventKind::ProgressHidden, work("Thinking...")),
+            (RunEventKind::Paused, Change::Keep),
+            (RunEventKind::Agent { stream: &ends }, Change::Clear),
+        ] {
+            assert_eq!(transient_change(&event, &mut activity), change, "{event:?}");
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The run in the README, played in virtual time: what it shows is what a person sees.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -11,8 +12,11 @@ use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject, VirtualClock};
 use serde_json::{Value, json};
 
 use super::activity::Activity;
-use super::lines::line;
+use super::lines::lines;
 use super::{denial_summary, summary};
+use crate::args::{AgentArgs, LimitArgs};
+use crate::commands::configuration_lines;
+use crate::compose::BackendChoice;
 
 /// Keeps what stays on the screen.
 #[derive(Default)]
@@ -21,13 +25,14 @@ struct Kept(Mutex<(Activity, Vec<String>)>);
 impl RunObserver for Kept {
     fn on_event(&self, event: &RunEvent<'_>) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (activity, lines) = &mut *kept;
+        let (activity, shown) = &mut *kept;
         match &event.kind {
             RunEventKind::SessionStarted { .. } => *activity = Activity::default(),
             RunEventKind::Agent { stream } => activity.observe(stream),
             _ => {}
         }
-        lines.extend(line(&event.kind, activity.tools()).map(|line| line.text));
+        let stay = lines(event, activity.tools());
+        shown.extend(stay.into_iter().map(|line| line.text));
     }
 }
 
@@ -87,9 +92,17 @@ async fn the_readme_shows_a_run_as_a_person_sees_it() {
     let journal = Journal::read(&folder.project().journal_path()).expect("readable");
     let timeline = RunTimeline::of(&journal, &report.run).expect("it is there");
     let kept = kept.0.lock().unwrap_or_else(PoisonError::into_inner);
-    let shown: String = kept
-        .1
+    let agent = AgentArgs {
+        limits: LimitArgs {
+            wait_for_quota: true,
+            ..LimitArgs::default()
+        },
+        ..AgentArgs::default()
+    };
+    let directory = Path::new("/home/me/shop");
+    let shown: String = configuration_lines(directory, &BackendChoice::default(), &agent)
         .iter()
+        .chain(&kept.1)
         .chain(&summary(&report))
         .chain(&denial_summary(&timeline.denied))
         .map(|line| format!("{line}\n"))

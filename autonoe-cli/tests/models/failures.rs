@@ -73,7 +73,8 @@ fn a_run_waits_for_a_quota_if_it_is_told_to_and_goes_on() {
 
     assert_eq!(said.code, Some(0), "{said:?}");
     assert!(
-        said.stderr.contains("Quota exceeded; waiting until"),
+        said.stderr.contains("Quota exceeded, waiting ")
+            && said.stderr.contains("Quota resets at: "),
         "{said:?}"
     );
     assert!(

@@ -202,7 +202,8 @@ mod session_loop {
 
         assert_eq!(ended.code, Some(0), "{ended:?}");
         assert!(
-            ended.stderr.contains("Quota exceeded; waiting until"),
+            ended.stderr.contains("Quota exceeded, waiting ")
+                && ended.stderr.contains("Quota resets at: "),
             "{ended:?}"
         );
     }

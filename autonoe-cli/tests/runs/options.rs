@@ -162,23 +162,64 @@ fn files_are_deleted_only_when_a_person_allowed_it() {
 }
 
 #[test]
-fn the_model_of_sessions_that_plan_may_be_another() {
+fn sessions_use_the_backends_own_model_unless_one_is_named() {
+    for (flags, shown, planning, coding) in [
+        (&[][..], "the backend's own", "", ""),
+        (&["--model=sonnet"], "sonnet", ", sonnet", ", sonnet"),
+        (
+            &["-P", "opus"],
+            "opus for planning, otherwise the backend's own",
+            ", opus",
+            "",
+        ),
+        (
+            &["--model=sonnet", "--plan-model=opus"],
+            "opus for planning, otherwise sonnet",
+            ", opus",
+            ", sonnet",
+        ),
+    ] {
+        let project = Project::new();
+        let script = Script::new().plans(&["DL-001"]).passes(&["DL-001"]);
+        let arguments: Vec<_> = ["run"].iter().chain(flags).copied().collect();
+
+        let ended = scripted(&project, &script, &arguments);
+
+        for line in [
+            format!("Models: {shown}"),
+            format!("Session 1 started (initializer{planning})"),
+            format!("Session 2 started (coding{coding})"),
+        ] {
+            let is_shown = ended.stderr.lines().any(|shown| shown == line);
+            assert!(is_shown, "{flags:?}: {line}: {ended:?}");
+        }
+    }
+}
+
+#[test]
+fn a_run_starts_with_its_configuration() {
     let project = Project::new();
     let script = Script::new().plans(&["DL-001"]).passes(&["DL-001"]);
-    let arguments = ["run", "--model=sonnet", "--plan-model=opus"];
 
-    let ended = scripted(&project, &script, &arguments);
+    let ended = scripted(&project, &script, &["run", "-n", "9", "--max-cost=2.50"]);
 
-    assert!(
-        ended
-            .stderr
-            .contains("Session 1 started (initializer, opus)"),
+    let lines: Vec<_> = ended.stderr.lines().take(5).collect();
+    let backend = format!(
+        "Backend: scripted:{}",
+        project.beside("agents.json").display()
+    );
+    let directory = format!("Directory: {}", project.root().display());
+    assert_eq!(
+        lines[..4],
+        [
+            directory.as_str(),
+            backend.as_str(),
+            "Models: the backend's own",
+            "Limits: maxIterations 9, maxCost $2.50",
+        ],
         "{ended:?}"
     );
-    assert!(
-        ended.stderr.contains("Session 2 started (coding, sonnet)"),
-        "{ended:?}"
-    );
+    assert!(lines[4].starts_with("Run "), "{ended:?}");
 }
 
 #[test]

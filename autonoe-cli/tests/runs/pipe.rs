@@ -137,6 +137,21 @@ fn quiet_says_nothing_but_the_result() {
 }
 
 #[test]
+fn quiet_shows_warnings_of_the_command_but_not_of_the_run() {
+    let project = Project::new();
+
+    let ended = scripted(&project, &script(), &["run", "--quiet", "--no-sandbox"]);
+
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let lines: Vec<_> = ended.stderr.lines().collect();
+    assert_eq!(lines.len(), 1, "the denied call is a warning: {ended:?}");
+    assert!(
+        lines[0].starts_with("warning: the sandbox is switched off:"),
+        "{ended:?}"
+    );
+}
+
+#[test]
 fn a_reader_that_goes_away_does_not_end_the_run() {
     let project = Project::new();
     let command = scripted_command(&project, &script(), &["run", "--output=json"]);

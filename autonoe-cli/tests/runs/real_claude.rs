@@ -200,8 +200,8 @@ fn a_run_that_was_killed_is_gone_on_with_and_its_agent_is_gone() {
     let turns = plans().into_iter().chain([Turn::hang()]);
     let model = AnthropicServer::start(Script::new(turns)).unverified();
     let mut terminal = Terminal::start(&run(&project, build, &model), 160);
-    let screen = terminal.wait_for_text("Session 2 started (coding)");
-    let id = screen.split(' ').nth(1).expect("its id").to_owned();
+    terminal.wait_for_text("Session 2 started (coding)");
+    let id = terminal.run_id();
 
     terminal.kill();
     terminal.end();

@@ -277,7 +277,7 @@ pub enum WaitReason {
     Pause,
     /// The quota; the end of the wait is when it resets.
     Quota,
-    /// The quota; nobody knows when it resets, so this is a back-off.
+    /// The quota; the end of the wait is the next try. The reset is unknown, or before that.
     QuotaBackoff,
     /// The delay that a failed service asked for.
     RetryAfter,

@@ -15,6 +15,7 @@ use super::prepare::caught;
 use super::setting::Setting;
 use super::task::{Stand, Task};
 use super::{RunMessage, RunRequest, Session, prompt};
+use crate::domain::quota::between;
 use crate::domain::{
     BudgetKind, Failure, InstructionName, SessionEnd, SessionKey, SessionOutcome, SessionResult,
     Spent, StreamEvent,
@@ -117,6 +118,11 @@ impl Setting {
         {
             return SessionResult::new(SessionEnd::BudgetSpent { budget });
         }
+        let begun = self.now();
+        let not_queried = |end| SessionResult {
+            duration: between(begun, self.now()),
+            ..SessionResult::new(end)
+        };
         let over = CancellationToken::new();
         let _closed_on_drop = over.clone().drop_guard();
         // Lives as long as the session: what its backend says later belongs nowhere.
@@ -124,10 +130,10 @@ impl Setting {
         let time_is_up = self.time_is_up(&task);
         let ready = tokio::select! {
             biased;
-            () = control.cancelled() => return SessionResult::new(SessionEnd::Cancelled),
+            () = control.cancelled() => return not_queried(SessionEnd::Cancelled),
             () = time_is_up => {
                 let budget = BudgetKind::Time;
-                return SessionResult::new(SessionEnd::BudgetSpent { budget });
+                return not_queried(SessionEnd::BudgetSpent { budget });
             }
             ready = caught(self.make_ready(stand, &mut task, events, &over, &scope)) => ready,
         };
@@ -139,7 +145,7 @@ impl Setting {
             served,
         } = match ready {
             Ok(ready) => ready,
-            Err(error) => return SessionResult::new(SessionEnd::Failed { error }),
+            Err(error) => return not_queried(SessionEnd::Failed { error }),
         };
         let budget = task.budget_at(self.now());
         let limits = self.parts.session_limits.with_budget(budget);

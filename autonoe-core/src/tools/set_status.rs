@@ -31,8 +31,9 @@ impl TypedTool for SetStatus {
             "set_status",
             "Sets the status of a deliverable. passed: every acceptance criterion was verified. \
              pending: work is to be done, or a bug was found in passed work. \
-             blocked: only for external constraints (a missing key, service, hardware or \
-             network), never for work that depends on other work.",
+             blocked: only for external constraints (a missing key or credential, an unavailable \
+             service, missing hardware, no network). Work that depends on other work, refactoring \
+             and technical debt are pending.",
         )
         .with_json_errors()
     }

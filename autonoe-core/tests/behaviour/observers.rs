@@ -208,7 +208,7 @@ async fn what_other_programs_read_has_this_shape() {
             .ends(),
         SessionScript::new("hits the quota")
             .says("x")
-            .hits_quota("2026-01-01T00:00:05Z".parse().ok()),
+            .hits_quota("2026-01-01T00:00:08Z".parse().ok()),
         passes("A"),
     ]);
 

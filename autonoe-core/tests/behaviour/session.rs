@@ -1,13 +1,15 @@
 //! The session service on its own, and backends that misbehave.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use autonoe_core::{
-    Activity, AgentClient, AgentClientFactory, AgentError, AgentErrorKind, AgentSessionId,
-    Capabilities, ExitReason, Gate, Grants, HookCoverage, MessageStream, NoControl, ProjectPaths,
-    Prompt, RunId, Session, SessionControl, SessionEnd, SessionKey, SessionLimits, SessionOutcome,
-    SessionResult, SessionSpec, StreamEvent, Support, Toolbox,
+    Activity, AgentClient, AgentClientFactory, AgentError, AgentErrorKind, AgentSessionId, Budget,
+    Capabilities, ExitReason, Gate, Grants, HookCoverage, InstructionError, InstructionName,
+    InstructionSource, MessageStream, NoControl, ProjectPaths, Prompt, RunId, Session,
+    SessionControl, SessionEnd, SessionKey, SessionLimits, SessionOutcome, SessionResult,
+    SessionSpec, StreamEvent, Support, Toolbox,
 };
 use autonoe_testkit::{CapturedLogs, ScriptedAgents, SessionScript, VirtualClock};
 use futures::{StreamExt, stream};
@@ -25,7 +27,10 @@ fn spec() -> SessionSpec {
 }
 
 async fn play(script: SessionScript) -> (SessionResult, Vec<StreamEvent>) {
-    let agents = ScriptedAgents::new([script]);
+    play_with(&ScriptedAgents::new([script])).await
+}
+
+async fn play_with(agents: &ScriptedAgents) -> (SessionResult, Vec<StreamEvent>) {
     let client = agents.create(spec()).expect("there is a script");
     let session = Session::new(Arc::new(VirtualClock::new()), SessionLimits::default());
     let mut seen = Vec::new();
@@ -44,7 +49,7 @@ async fn play(script: SessionScript) -> (SessionResult, Vec<StreamEvent>) {
 async fn a_session_tells_its_outcome_cost_duration_and_conversation() {
     let script = SessionScript::new("works")
         .says("hello")
-        .waits(std::time::Duration::from_secs(90))
+        .waits(Duration::from_secs(90))
         .costs(autonoe_core::CostUsd::from_cents(25))
         .ends();
 
@@ -55,7 +60,7 @@ async fn a_session_tells_its_outcome_cost_duration_and_conversation() {
         result.cost.exact(),
         Some(autonoe_core::CostUsd::from_cents(25))
     );
-    assert_eq!(result.duration, std::time::Duration::from_secs(90));
+    assert_eq!(result.duration, Duration::from_secs(90));
     assert_eq!(
         result.agent_session,
         Some(AgentSessionId::new("scripted-1"))
@@ -93,19 +98,21 @@ async fn every_outcome_of_the_specification_is_told() {
 
 #[tokio::test(start_paused = true)]
 async fn an_error_and_a_panic_are_failures_and_the_client_is_disposed_of() {
+    let waits = |name: &str| SessionScript::new(name).waits(Duration::from_secs(5));
     for (script, code) in [
         (
-            SessionScript::new("fails").fails(AgentErrorKind::Overloaded, "busy"),
+            waits("fails").fails(AgentErrorKind::Overloaded, "busy"),
             "overloaded",
         ),
-        (
-            SessionScript::new("panics").says("x").panics(),
-            "backend_panicked",
-        ),
-        (SessionScript::new("breaks off").says("x"), "no_end"),
+        (waits("panics").says("x").panics(), "backend_panicked"),
+        (waits("breaks off").says("x"), "no_end"),
     ] {
-        let (result, _) = play(script).await;
+        let agents = ScriptedAgents::new([script]);
 
+        let (result, _) = play_with(&agents).await;
+
+        assert_eq!((agents.disposed(), agents.alive()), (1, 0), "{code}");
+        assert_eq!(result.duration, Duration::from_secs(5), "{code}");
         let SessionEnd::Failed { error } = result.end else {
             panic!("{:?}", result.end)
         };
@@ -251,6 +258,41 @@ async fn a_report_is_returned_whatever_the_backend_does() {
             panic!("{report:?}");
         };
         assert_eq!((report.exit.code(), error.code.as_str()), (exit, code));
+    }
+}
+
+/// Takes five seconds to find out that there is no text.
+struct SlowInstructions;
+
+#[async_trait]
+impl InstructionSource for SlowInstructions {
+    async fn resolve(&self, name: &InstructionName) -> Result<String, InstructionError> {
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        Err(InstructionError::new(name.clone(), "there is no text"))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_ends_before_its_query_has_a_duration() {
+    let short = Budget::default().with_time(Duration::from_secs(2));
+    for (budget, end, duration) in [
+        (Budget::default(), "failed", 5000),
+        (short, "budget_spent", 2000),
+    ] {
+        let bench = Bench::new([]);
+        let runner = bench.runner().instructions(SlowInstructions);
+
+        bench.run(runner.budget(budget)).await;
+
+        let events = bench.log.json();
+        let ended: Vec<_> = events
+            .iter()
+            .filter(|event| event["event"] == "session_ended")
+            .map(|event| &event["result"])
+            .collect();
+        assert_eq!(ended.len(), 1, "{events:?}");
+        assert_eq!(ended[0]["end"], end);
+        assert_eq!(ended[0]["durationMs"], duration, "{end}");
     }
 }
 

@@ -122,6 +122,47 @@ fn each_text_says_what_holds_in_every_session() {
 }
 
 #[test]
+fn only_external_constraints_block_as_every_text_says() {
+    for name in [InstructionName::Coding, InstructionName::Verify] {
+        let tools = tools_of(&name);
+        let set_status = tools
+            .iter()
+            .map(|tool| tool.definition())
+            .find(|definition| definition.name == "set_status")
+            .expect("the instruction has the tool");
+        let (_, instruction) = text_of(&name)
+            .split_once("- `blocked`:")
+            .expect("it says what is blocked");
+        let (instruction, _) = instruction.split_once("\n\n").expect("the list ends");
+        let (_, description) = set_status
+            .description
+            .split_once("blocked:")
+            .expect("it says what is blocked");
+
+        for text in [instruction, description] {
+            // Lines end anywhere.
+            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            let (external, internal) = text.split_once(". ").expect("sentences");
+            for constraint in [
+                "key or credential",
+                "service",
+                "missing hardware",
+                "no network",
+            ] {
+                assert!(
+                    external.contains(constraint),
+                    "{name}: {constraint}: {text}"
+                );
+            }
+            for work in ["depends on other work", "refactoring", "technical debt"] {
+                assert!(internal.contains(work), "{name}: {work}: {text}");
+            }
+            assert!(internal.contains("pending"), "{name}: {text}");
+        }
+    }
+}
+
+#[test]
 fn only_sync_and_verify_forbid_to_change_the_project() {
     let forbids = |name: &InstructionName| {
         text_of(name).contains("Change no file of the project but `.autonoe-note.md`")

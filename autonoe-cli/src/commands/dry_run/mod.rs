@@ -14,7 +14,7 @@ use serde::Serialize;
 use self::first::First;
 use self::on_model::OnModel;
 use self::settings::settings;
-pub(super) use self::settings::{Setting, flow_settings};
+pub(super) use self::settings::{Setting, flow_settings, given_limits};
 use crate::args::{OutputFormat, Work};
 use crate::columns::columns;
 use crate::compose::{ChosenBackend, misread_sandbox, sandbox_switch};

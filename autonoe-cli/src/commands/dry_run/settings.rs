@@ -1,8 +1,8 @@
 //! The settings of a run, each with where it comes from.
 
 use autonoe_core::{
-    Budget, ConfigLine, Destructive, EffectiveConfig, Mode, OnQuota, ResumedRun, RunLimits,
-    RunPreview, Source, format_duration,
+    Budget, ConfigLine, Destructive, EffectiveConfig, GivenLimits, Mode, OnQuota, ResumedRun,
+    RunLimits, RunPreview, Source, format_duration,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -60,13 +60,9 @@ pub(in crate::commands) fn flow_settings(
     backend: &ChosenBackend,
 ) -> Vec<Setting> {
     let given = agent.limits.given();
-    let [_, _, _, limits @ ..] = limits(&given.over(&RunLimits::new(Mode::Run)));
-    let flags = [
-        given.on_quota.is_some(),
-        given.budget.cost_usd.is_some(),
-        given.budget.time.is_some(),
-    ];
-    let limits = limits.into_iter().zip(flags);
+    // Flows count no iterations, retries and stalled sessions.
+    let limits = limits(&given.over(&RunLimits::new(Mode::Run)));
+    let limits = limits.into_iter().zip(given_flags(&given)).skip(3);
     let mut settings: Vec<_> = limits
         .map(|((key, value), is_given)| match is_given {
             true => Setting::new(key, value, &Source::Flag),
@@ -132,18 +128,9 @@ fn run_limits(work: &Work<'_>, resumed: Option<&ResumedRun>) -> Vec<Setting> {
         None => (RunLimits::new(work.mode), Source::Default.to_string()),
         Some(resumed) => (resumed.limits.clone(), "journal".to_owned()),
     };
-    let flags = [
-        given.max_iterations.is_some(),
-        given.max_retries.is_some(),
-        given.max_stalled_sessions.is_some(),
-        given.on_quota.is_some(),
-        given.budget.cost_usd.is_some(),
-        given.budget.time.is_some(),
-    ];
-    let effective = limits(&given.over(&before));
-    effective
+    limits(&given.over(&before))
         .into_iter()
-        .zip(flags)
+        .zip(given_flags(&given))
         .map(|((key, value), is_given)| Setting {
             key: key.to_owned(),
             value,
@@ -153,6 +140,28 @@ fn run_limits(work: &Work<'_>, resumed: Option<&ResumedRun>) -> Vec<Setting> {
             },
         })
         .collect()
+}
+
+/// Lists the limits that the command line gives, with the names of [`settings`].
+pub(in crate::commands) fn given_limits(given: &GivenLimits) -> Vec<(&'static str, String)> {
+    // The mode does not matter, because only the given limits are kept.
+    let all = limits(&given.over(&RunLimits::new(Mode::Run))).into_iter();
+    let is_given = given_flags(given);
+    all.zip(is_given)
+        .filter_map(|(limit, is_given)| is_given.then_some(limit))
+        .collect()
+}
+
+/// Tells which of the [`limits`] are given.
+fn given_flags(given: &GivenLimits) -> [bool; 6] {
+    [
+        given.max_iterations.is_some(),
+        given.max_retries.is_some(),
+        given.max_stalled_sessions.is_some(),
+        given.on_quota.is_some(),
+        given.budget.cost_usd.is_some(),
+        given.budget.time.is_some(),
+    ]
 }
 
 fn limits(limits: &RunLimits) -> [(&'static str, String); 6] {

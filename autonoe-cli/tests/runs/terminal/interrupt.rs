@@ -49,14 +49,25 @@ fn in_a_wait_for_quota_it_ends_the_run_with_a_report() {
         .session([json!({"hitsQuota": reset})]);
     let command = scripted_command(&project, &script, &["run", "--wait-for-quota"]);
     let mut terminal = Terminal::start(&command, 120);
+    // With the date before it if the test runs in the evening.
     let at = reset.strftime("%-I:%M %p UTC");
     let screen = terminal.wait_for("the wait", |screen| {
         // The minutes depend on how long the command took to get here.
-        screen.contains("⏳ Waiting... 2h 4")
-            && screen.contains(&format!("m remaining (resets at {at})"))
+        screen.lines().any(|line| {
+            line.starts_with("⏳ Waiting... 2h 4")
+                && line.contains("m remaining (resets at ")
+                && line.ends_with(&format!("{at})"))
+        })
     });
+    let announced: Vec<_> = screen
+        .lines()
+        .skip_while(|line| !line.starts_with("Quota exceeded"))
+        .collect();
     assert!(
-        screen.contains(&format!("Quota exceeded; waiting until {at}")),
+        announced[0].starts_with("Quota exceeded, waiting 2h 4")
+            && announced[0].ends_with(" until reset...")
+            && announced[1].starts_with("Quota resets at: ")
+            && announced[1].ends_with(&at.to_string()),
         "{screen}"
     );
 

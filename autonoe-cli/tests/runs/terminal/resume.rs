@@ -15,8 +15,8 @@ fn a_run_that_was_killed_is_gone_on_with() {
         .plans(&ids)
         .session([sets("DL-001", "passed"), hangs()]);
     let mut terminal = Terminal::start(&scripted_command(&project, &script, &["run"]), 120);
-    let screen = terminal.wait_for_text("[PASS] The thing DL-001");
-    let run = screen.split(' ').nth(1).expect("its id").to_owned();
+    terminal.wait_for_text("[PASS] The thing DL-001");
+    let run = terminal.run_id();
 
     terminal.kill();
     terminal.end();

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use autonoe_core::{BuiltInInstructions, InstructionName};
 use serde_json::json;
 
 use super::window::Terminal;
@@ -9,7 +10,8 @@ use crate::runs::support::autonoe::scripted_command;
 use crate::runs::support::project::Project;
 use crate::runs::support::script::{Script, ends, is_denied_by, says, sets, uses, waits_for_file};
 
-const ACTIVITY: &str = "Running Bash... (2 tools)";
+/// The denied call does not count.
+const ACTIVITY: &str = "Running Bash... (1 tool)";
 
 /// The agent waits in its second session until it is released.
 fn script(project: &Project) -> Script {
@@ -37,8 +39,17 @@ fn activity(line: &str) -> Option<&str> {
     (clock != "0:00").then_some(activity)
 }
 
+/// Waits until the run has ended and returns all that it wrote, also what was overwritten.
+fn all_written(terminal: &Terminal) -> String {
+    terminal.wait_for_text("ended: all achievable deliverables passed");
+    terminal.written()
+}
+
 /// Replaces what differs from run to run.
-fn settled(screen: &str) -> String {
+fn settled(screen: &str, project: &Project) -> String {
+    let beside = project.beside("agents.json").display().to_string();
+    let root = project.root().display().to_string();
+    let screen = screen.replace(&beside, "SCRIPT").replace(&root, "PROJECT");
     let words = screen.split(' ').map(|word| {
         let is_id = word.len() == 32 && word.chars().all(|c| c.is_ascii_hexdigit());
         let bare = word.trim_matches(['(', ',']);
@@ -74,35 +85,74 @@ fn lines_stay_and_the_activity_does_not() {
     assert_eq!(during.matches("⚡").count(), 1, "{during}");
     let last = during.lines().last().expect("lines");
     assert_eq!(activity(last), Some(ACTIVITY), "{during}");
-    insta::assert_snapshot!(settled(&after));
+    insta::assert_snapshot!(settled(&after, &project));
 }
 
 #[test]
-fn debug_shows_all_that_happens_with_short_payloads() {
+fn debug_shows_whole_payloads_and_short_thoughts() {
     let project = Project::new();
     let long = "x".repeat(500);
-    let script = Script::new().plans(&["DL-001"]).session([
-        says(&format!("A long story:\n{long}")),
-        sets("DL-001", "passed"),
-        ends(),
-    ]);
+    let deliverable =
+        json!({"id": "DL-001", "description": long, "acceptanceCriteria": ["it is there"]});
+    let plan = json!({"deliverables": [deliverable]});
+    let script = Script::new()
+        .session([uses("mcp__autonoe__create", plan.clone()), ends()])
+        .session([
+            json!({"thinks": "y".repeat(300)}),
+            uses("mcp__autonoe__list", json!({})),
+            says(&format!("A long story:\n{long}")),
+            sets("DL-001", "passed"),
+            ends(),
+        ]);
     let command = scripted_command(&project, &script, &["run", "--debug"]);
 
-    let (code, after) = Terminal::start(&command, 240).end();
+    let written = all_written(&Terminal::start(&command, 240));
 
-    assert_eq!(code, 0);
+    let lines_with = |tag: &str| -> Vec<_> {
+        let lines = written.lines();
+        lines
+            .filter_map(|line| Some(line.split_once(tag)?.1))
+            .collect()
+    };
+    for (instruction, sent) in [InstructionName::Initializer, InstructionName::Coding]
+        .iter()
+        .zip(lines_with("[send] "))
+    {
+        let text = BuiltInInstructions::text(instruction).expect("built in");
+        let (first, last) = (text.lines().next(), text.lines().last());
+        assert!(first.is_some_and(|line| sent.starts_with(line)), "{sent}");
+        assert!(last.is_some_and(|line| sent.contains(line)), "{sent}");
+    }
+    assert_eq!(lines_with("[send] ").len(), 2, "{written}");
+    let called = lines_with("[tool] mcp__autonoe__create ");
+    assert!(called[0].starts_with(&plan.to_string()), "{written}");
+    let is_whole = |line: &&str| line.contains(&long);
     assert!(
-        after.contains("[gate] mcp__autonoe__create allowed by"),
-        "{after}"
+        lines_with("[result] ok: ").iter().any(is_whole),
+        "{written}"
     );
-    let said = after
-        .lines()
-        .find(|line| line.contains("[text]"))
-        .expect("it is shown");
+    let said = format!("A long story:⏎{long}");
+    assert!(lines_with("[text] ")[0].starts_with(&said), "{written}");
+    let thought = format!("{}…", "y".repeat(200));
+    let thoughts = lines_with("[thinking] ");
+    assert!(thoughts[0].starts_with(&thought), "{written}");
     assert!(
-        said.contains("A long story:⏎xxx") && said.ends_with('…'),
-        "{said}"
+        !lines_with("[gate] mcp__autonoe__create allowed by").is_empty(),
+        "{written}"
     );
+}
+
+#[test]
+fn debug_has_no_activity_line() {
+    for (arguments, expected) in [(&["run"][..], true), (&["run", "--debug"], false)] {
+        let project = Project::new();
+        release(&project);
+        let command = scripted_command(&project, &script(&project), arguments);
+
+        let written = all_written(&Terminal::start(&command, 120));
+
+        assert_eq!(written.contains('⚡'), expected, "{arguments:?}: {written}");
+    }
 }
 
 #[test]
@@ -112,10 +162,8 @@ fn colours_are_used_unless_nobody_wants_them() {
         release(&project);
         let mut command = scripted_command(&project, &script(&project), &["run"]);
         command.envs(no_color.map(|value| ("NO_COLOR", value)));
-        let terminal = Terminal::start(&command, 120);
-        terminal.wait_for_text("ended: all achievable deliverables passed");
 
-        let written = terminal.written();
+        let written = all_written(&Terminal::start(&command, 120));
 
         let green = written.contains("\u{1b}[32m[PASS]");
         assert_eq!(green, expected, "NO_COLOR={no_color:?}: {written:?}");
@@ -131,7 +179,7 @@ fn quiet_shows_the_result_only() {
     let (code, after) = Terminal::start(&command, 120).end();
 
     assert_eq!(code, 0);
-    insta::assert_snapshot!(settled(&after));
+    insta::assert_snapshot!(settled(&after, &project));
 }
 
 #[test]

@@ -84,6 +84,16 @@ impl Terminal {
             .join("\n")
     }
 
+    /// Returns the id of the run whose start is on the screen.
+    pub(crate) fn run_id(&self) -> String {
+        let screen = self.screen();
+        let started = screen.lines().find_map(|line| line.strip_prefix("Run "));
+        let (id, _) = started
+            .and_then(|line| line.split_once(' '))
+            .expect("a run has started");
+        id.to_owned()
+    }
+
     /// Returns all that was ever written.
     pub(crate) fn written(&self) -> String {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);

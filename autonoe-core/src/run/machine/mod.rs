@@ -350,7 +350,8 @@ impl RunMachine {
         match meaning {
             Meaning::Quota { resets_at } => {
                 let stops = self.tally.quota_stops_in_a_row;
-                let until = self.limits.quota_backoff.next_try(at, *resets_at, stops);
+                let next_try = self.limits.quota_backoff.next_try(at, *resets_at, stops);
+                let until = next_try.max(later(at, pause));
                 let reason = match resets_at {
                     Some(reset) if *reset == until => WaitReason::Quota,
                     _ => WaitReason::QuotaBackoff,

@@ -28,12 +28,11 @@ impl LogLines {
 impl RunObserver for LogLines {
     fn on_event(&self, event: &RunEvent<'_>) {
         let mut teller = self.teller.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(line) = teller.tell(&event.kind) else {
-            return;
-        };
-        let line = format!("{} {}\n", Timestamp::now(), harmless_line(&line));
-        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
-        // A log that cannot be written holds up no work.
-        let _ = log.write_all(line.as_bytes());
+        for line in teller.tell(event) {
+            let line = format!("{} {}\n", Timestamp::now(), harmless_line(&line));
+            let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+            // A log that cannot be written holds up no work.
+            let _ = log.write_all(line.as_bytes());
+        }
     }
 }

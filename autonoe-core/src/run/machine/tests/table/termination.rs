@@ -165,6 +165,34 @@ fn an_unknown_reset_backs_off_longer_each_time_and_starts_over_after_work() {
 }
 
 #[test]
+fn a_quota_wait_is_never_shorter_than_the_pause() {
+    let (quota_reset, next_try) = (WaitReason::Quota, WaitReason::QuotaBackoff);
+    for (resets_at, reason, until) in [
+        (Some(at(2)), next_try, at(4)),
+        (Some(at(3)), next_try, at(4)),
+        (Some(at(4)), quota_reset, at(4)),
+        (Some(at(5)), quota_reset, at(5)),
+        // The backoff of one second.
+        (None, next_try, at(4)),
+    ] {
+        let limits = RunLimits {
+            on_quota: OnQuota::Wait,
+            quota_backoff: QuotaBackoff {
+                first: Duration::from_secs(1),
+                longest: Duration::from_secs(1),
+            },
+            ..RunLimits::new(Mode::Run)
+        };
+        let (mut machine, action) = started(limits, ledger(1, 0, 0));
+
+        // The session ends at second 1.
+        let wait = end(&mut machine, &action, quota(resets_at), ledger(1, 0, 0));
+
+        assert_eq!(wait, RunAction::Wait { reason, until }, "{resets_at:?}");
+    }
+}
+
+#[test]
 fn a_delay_beyond_the_time_budget_is_not_waited_for() {
     let limits = RunLimits {
         budget: Budget::default().with_time(Duration::from_secs(3600)),
