@@ -181,6 +181,7 @@ pub enum Layer {
 mod tests {
     use super::*;
 
+    // Shows: interfaces/hooks/bash-security.is-command-allowed-command
     #[test]
     fn a_denial_without_a_remedy_reads_as_reason_and_rule() {
         let denial = Denial::new("R3", Layer::Grammar, "the quote is never closed");
@@ -188,6 +189,7 @@ mod tests {
         assert_eq!(denial.to_string(), "the quote is never closed (rule R3)");
     }
 
+    // Shows: interfaces/hooks/validation-result.allowed-reason
     #[cfg(feature = "serde")]
     #[test]
     fn a_verdict_survives_json() {

@@ -159,6 +159,7 @@ async fn calls_are_told_whichever_message_comes_first() {
     assert_eq!(setting.names(), ["copy.txt", "made.txt"]);
 }
 
+// Shows: interfaces/hooks/reason
 #[tokio::test]
 async fn what_the_gate_refuses_leaves_no_trace_and_the_turn_goes_on() {
     let setting = Setting::new(Script::new([

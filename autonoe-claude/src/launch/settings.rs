@@ -226,6 +226,7 @@ mod tests {
         }})
     }
 
+    // Shows: spec/5.5/auto-allow
     #[test]
     fn settings_are_in_force_when_all_of_them_are() {
         assert_eq!(requested(Sandbox::Required).not_in_force(&report()), None);

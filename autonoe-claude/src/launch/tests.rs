@@ -44,6 +44,7 @@ fn a_plain_session_is_launched_so_that_nothing_is_allowed_but_by_the_gate() {
     insta::assert_snapshot!(shown(&options(), &spec(), &Files::default()));
 }
 
+// Shows: framework/models/correlation-across-processes
 #[test]
 fn processes_of_a_session_go_on_with_its_trace_unless_it_is_set_otherwise() {
     let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
@@ -101,6 +102,7 @@ fn the_environment_is_what_the_caller_gave_and_what_keeps_the_program_quiet() {
     insta::assert_snapshot!(lines.join("\n"));
 }
 
+// Shows: interfaces/agent-client/permission-mode
 #[test]
 fn a_mode_in_which_the_program_allows_by_itself_is_refused() {
     for (mode, is_fine) in [

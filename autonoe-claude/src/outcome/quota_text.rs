@@ -250,6 +250,7 @@ mod tests {
         }
     }
 
+    // Shows: spec/3.4/quota-texts-their-times, spec/3.4/quota-text
     #[test]
     fn what_an_agent_says_about_limits_is_no_text_of_a_quota() {
         for text in [

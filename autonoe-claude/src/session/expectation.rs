@@ -222,6 +222,7 @@ mod tests {
         assert!(!expectation().is_connecting(None));
     }
 
+    // Shows: spec/5.4/rules-for-the-program
     #[test]
     fn anything_else_is_not() {
         let fetch = TOOLS.replace(']', r#","WebFetch"]"#);

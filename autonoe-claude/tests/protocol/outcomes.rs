@@ -204,6 +204,7 @@ fn a_quota_is_told_by_its_event_first() {
     );
 }
 
+// Shows: spec/3.4/quota-texts-their-times
 #[test]
 fn a_quota_without_an_event_is_told_by_the_text_of_the_result() {
     assert_eq!(

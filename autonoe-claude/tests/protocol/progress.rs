@@ -29,6 +29,7 @@ fn shown(scenario: &str) -> Vec<Vec<String>> {
     transcripts.map(|transcript| of(transcript.steps)).collect()
 }
 
+// Shows: framework/callbacks/on-spinner-start-message-on
 #[test]
 fn a_compaction_is_shown_as_long_as_it_takes() {
     let shown = shown("l03b_compact_real");

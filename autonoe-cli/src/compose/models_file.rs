@@ -223,6 +223,7 @@ mod tests {
         assert_eq!(file.retry, RetryPolicy::default());
     }
 
+    // Shows: framework/models/app-config
     #[test]
     fn what_the_file_says_is_read() {
         let text = r#"{
@@ -245,6 +246,7 @@ mod tests {
         assert_eq!(file.tools.limits.command_time.as_millis(), 1000);
     }
 
+    // Shows: framework/models/app-config
     #[test]
     fn a_mistake_is_told_with_its_line_its_field_and_what_to_do() {
         for (text, expected) in [

@@ -63,6 +63,7 @@ mod tests {
 
     use super::*;
 
+    // Shows: spec/5.5/sandbox-on-by-default-flag
     #[test]
     fn only_1_switches_the_sandbox_off() {
         assert_eq!(Wish::of(None), Wish::On);

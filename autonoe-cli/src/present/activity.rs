@@ -55,6 +55,8 @@ mod tests {
 
     use super::*;
 
+    // Shows: interfaces/presenter/log-activity-clear-activity-start
+    // Shows: interfaces/presenter/stream-error
     #[test]
     fn each_event_changes_what_is_said_as_specified() {
         let mut activity = Activity::default();

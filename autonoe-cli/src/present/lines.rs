@@ -185,6 +185,7 @@ mod tests {
         line(event, 0).map(|line| line.text)
     }
 
+    // Shows: interfaces/presenter/denied-calls
     #[test]
     fn a_denied_call_is_shown_with_its_target() {
         for (tool, input, shown) in [

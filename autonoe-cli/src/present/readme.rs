@@ -73,6 +73,8 @@ fn agents() -> ScriptedAgents {
     ])
 }
 
+// Shows: interfaces/logger/category-session-start-end-with
+// Shows: interfaces/tools/output-pass-user-auth-dl
 #[tokio::test(start_paused = true)]
 async fn the_readme_shows_a_run_as_a_person_sees_it() {
     let folder = TempProject::new().spec("# Shop\n");

@@ -79,6 +79,8 @@ mod tests {
         text.parse().expect("a time")
     }
 
+    // Shows: interfaces/presenter/waiting-display-remaining-time-reset
+    // Shows: interfaces/presenter/unknown-reset
     #[test]
     fn a_wait_for_quota_says_when_it_ends() {
         for (until, seconds, shown) in [

@@ -71,6 +71,7 @@ async fn a_run_sees_the_page_with_the_server_of_its_settings(build: Build) {
 on_newer_build![a_run_sees_the_page_with_the_server_of_its_settings];
 
 /// Only the download is played: what stands in for `npx` is the server that it would fetch.
+// Shows: spec/4.1/server-headless-isolated, spec/4.1.2/browser-ends-with-its-session
 #[test]
 fn the_built_in_server_takes_its_browser_from_the_environment() {
     let site = Site::open();
@@ -91,6 +92,7 @@ fn the_built_in_server_takes_its_browser_from_the_environment() {
 
 /// As after `npx @playwright/mcp@latest install-browser chromium`. The server wants a sandbox of
 /// other browsers only, so that this works for root as it is.
+// Shows: spec/4.1.1/install
 #[test]
 #[cfg(target_arch = "x86_64")] // Elsewhere the folder has another name.
 fn the_built_in_server_finds_a_browser_that_was_installed_for_it() {

@@ -51,6 +51,7 @@ fn granted() -> BTreeSet<String> {
     tools.map(|tool| (*tool).to_owned()).collect()
 }
 
+// Shows: spec/4.1/tools
 #[test]
 fn every_tool_of_the_built_in_server_is_granted_but_the_one_that_runs_code_in_it() {
     let offered = offered(&["--headless", "--isolated"]);
@@ -60,6 +61,7 @@ fn every_tool_of_the_built_in_server_is_granted_but_the_one_that_runs_code_in_it
     assert_eq!(refused, ["mcp__playwright__browser_run_code_unsafe"]);
 }
 
+// Shows: spec/4.1/allowed-tools
 #[test]
 fn every_tool_that_is_granted_is_there() {
     let offered = offered(&["--headless", "--isolated", "--caps=testing"]);

@@ -119,6 +119,7 @@ async fn a_background_server_is_requested_and_stopped_by_other_calls(build: Buil
 }
 
 /// In the sandbox, each command has a network of its own.
+// Shows: spec/4.1.1/dev-server
 async fn a_background_server_is_not_reached_by_other_calls_in_the_sandbox(build: Build) {
     let port = free_port();
     let calls = [

@@ -33,6 +33,7 @@ fn exported(vendor: Vendor, receiver: &Receiver, content: bool) -> (Said, Vec<Sp
     (said, spans(receiver))
 }
 
+// Shows: framework/models/export-to-receiver
 #[test]
 fn a_run_on_every_provider_is_received_as_one_tree_with_its_calls_of_models() {
     for vendor in Vendor::ALL {

@@ -13,6 +13,7 @@ fn stages() -> Vec<&'static str> {
         .collect()
 }
 
+// Shows: spec/7.1/base-image
 #[test]
 fn the_image_has_the_variants_of_the_specification() {
     let stages: BTreeSet<_> = stages().into_iter().collect();

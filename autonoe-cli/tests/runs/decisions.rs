@@ -15,6 +15,7 @@ mod project_directory {
         Script::new().plans(&["DL-001"]).passes(&["DL-001"])
     }
 
+    // Shows: spec/8.2/nothing-working-directory
     #[test]
     fn not_provided_is_the_working_directory() {
         let project = Project::new();

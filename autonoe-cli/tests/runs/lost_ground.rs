@@ -7,6 +7,7 @@ use crate::runs::support::killed::UnderWay;
 use crate::runs::support::project::Project;
 use crate::runs::support::script::{Script, ends, says, waits_for_file};
 
+// Shows: beyond/project-that-is-moved-removed
 #[test]
 fn a_project_that_is_moved_away_ends_the_run_with_a_clear_word() {
     type Mishap = fn(&Project);

@@ -6,6 +6,7 @@ use crate::runs::support::autonoe::{Ended, autonoe, scripted, scripted_command};
 use crate::runs::support::project::Project;
 use crate::runs::support::script::{Script, ends, is_denied_by, sets, uses};
 
+// Shows: spec/8.2/help
 #[test]
 fn without_a_command_there_is_help() {
     let ended = Ended::of(autonoe(&Project::new(), &[]));
@@ -18,6 +19,7 @@ fn without_a_command_there_is_help() {
     assert!(ended.stderr.contains("Exit codes: 0 done"), "{ended:?}");
 }
 
+// Shows: spec/8.3/sync-options
 #[test]
 fn wrong_values_are_wrong_usage_and_told_with_what_would_be_right() {
     for (arguments, told) in [

@@ -33,6 +33,7 @@ fn killed_in_session_3(arguments: &[&str]) -> Project {
     project
 }
 
+// Shows: beyond/limits-that-are-given-when
 #[test]
 fn limits_that_are_given_now_count_and_the_counts_go_on() {
     for (arguments, code, told) in [

@@ -18,6 +18,7 @@ fn script() -> Script {
     ])
 }
 
+// Shows: interfaces/logger/category-overall-summary, interfaces/presenter/stream
 #[test]
 fn lines_are_plain_and_the_result_alone_is_on_standard_output() {
     let project = Project::new();
@@ -123,6 +124,7 @@ fn as_json_every_line_is_an_event_and_the_last_one_has_the_report() {
     );
 }
 
+// Shows: interfaces/logger/quiet
 #[test]
 fn quiet_says_nothing_but_the_result() {
     let project = Project::new();

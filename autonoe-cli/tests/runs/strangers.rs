@@ -49,6 +49,7 @@ fn assert_not_begun(project: &Project) {
     assert_eq!(project.ledger(), None);
 }
 
+// Shows: beyond/program-that-is-not-claude
 #[test]
 fn a_program_of_the_system_is_told_with_what_it_did() {
     for (path, told) in [

@@ -197,6 +197,7 @@ mod tests {
 
     use super::*;
 
+    // Shows: spec/2.3/deliverable-state-machine
     #[test]
     fn only_passed_to_blocked_is_illegal() {
         use DeliverableStatus::{Blocked, Passed, Pending};
@@ -211,6 +212,7 @@ mod tests {
         }
     }
 
+    // Shows: interfaces/tools/status-pending-passed-blocked-two
     #[test]
     fn the_status_is_two_flags_on_disk_and_unknown_fields_stay() {
         let on_disk = json!({
@@ -234,6 +236,7 @@ mod tests {
         );
     }
 
+    // Shows: spec/5.2/both-flags
     #[test]
     fn both_flags_are_refused_with_the_id() {
         let error = serde_json::from_value::<Deliverable>(json!({

@@ -76,6 +76,7 @@ pub(crate) mod millis {
 mod tests {
     use super::*;
 
+    // Shows: interfaces/logger/format-duration-all-six-examples
     #[test]
     fn the_examples_of_the_specification() {
         for (millis, text) in [

@@ -89,6 +89,7 @@ mod tests {
         Timestamp::from_second(second).expect("in range")
     }
 
+    // Shows: spec/3.4/calculate-wait-duration, spec/3.4/passed-reset
     #[test]
     fn a_reset_ahead_is_waited_for_and_anything_else_backs_off() {
         let backoff = QuotaBackoff::default();

@@ -141,6 +141,7 @@ hexadecimal!(SpanId, u64, 16);
 mod tests {
     use super::*;
 
+    // Shows: framework/models/span-context-trace-id-128
     #[test]
     fn ids_have_the_sizes_of_w3c_and_survive_json() {
         let span = SpanContext::root(TraceId(7), SpanId(9)).child(SpanId(u64::MAX));

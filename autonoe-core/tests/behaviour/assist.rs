@@ -94,6 +94,7 @@ async fn summarise(helper: Option<Arc<Helper>>, input: Value) -> Result<ToolOutp
     toolbox.call("summary", input, context).await
 }
 
+// Shows: framework/tools/llm-assist-required-with-prompt
 #[tokio::test]
 async fn a_tool_that_needs_a_model_is_called_again_with_the_answer() {
     let helper = Helper::answering("short");
@@ -109,6 +110,7 @@ async fn a_tool_that_needs_a_model_is_called_again_with_the_answer() {
     );
 }
 
+// Shows: framework/tools/agent-takes-action
 #[tokio::test]
 async fn a_tool_may_ask_a_few_times_and_not_for_ever() {
     let helper = Helper::answering("short");
@@ -123,6 +125,7 @@ async fn a_tool_may_ask_a_few_times_and_not_for_ever() {
     assert_eq!(helper.requests.lock().expect("not poisoned").len(), 2 + 4);
 }
 
+// Shows: framework/tools/agent-takes-action
 #[tokio::test]
 async fn without_anybody_to_ask_the_agent_gets_a_clear_error() {
     let error = summarise(None, json!({"text": "long"}))
@@ -141,6 +144,7 @@ async fn without_anybody_to_ask_the_agent_gets_a_clear_error() {
     );
 }
 
+// Shows: framework/tools/agent-takes-action
 #[tokio::test]
 async fn no_answer_is_no_help() {
     let silent = summarise(Some(Helper::answering(" \n")), json!({"text": "long"})).await;
@@ -216,6 +220,7 @@ async fn a_tool_that_says_no_more_gives_the_answer_as_it_is() {
     assert_eq!(output.expect("helped").output, "Go on.");
 }
 
+// Shows: framework/tools/tool-error-code-nine-them
 #[test]
 fn the_nine_codes_have_their_names() {
     let codes = [

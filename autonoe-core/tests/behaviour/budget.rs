@@ -23,6 +23,7 @@ fn spends(cents: u64, output: u64) -> SessionScript {
     SessionScript::new("spends").uses_tokens(tokens(output), Some(CostUsd::from_cents(cents)))
 }
 
+// Shows: interfaces/session-runner/exit-reasons
 #[tokio::test(start_paused = true)]
 async fn money_that_ends_in_the_middle_stops_the_session_and_the_run() {
     let bench = Bench::new([

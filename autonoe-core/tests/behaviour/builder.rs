@@ -31,6 +31,7 @@ fn text((name, value): (&str, &str)) -> (String, String) {
     (name.to_owned(), value.to_owned())
 }
 
+// Shows: interfaces/session-runner/option-project-dir
 #[test]
 fn a_builder_says_what_is_missing() {
     let empty = SessionRunner::builder("/srv/project").build();
@@ -109,6 +110,9 @@ impl AgentClientFactory for Recorder {
     }
 }
 
+// Shows: interfaces/agent-client/options-cwd, interfaces/agent-client/options-mcp-servers
+// Shows: interfaces/agent-client/options-max-thinking-tokens
+// Shows: interfaces/session-runner/option-max-thinking-tokens, interfaces/agent-client/create
 #[tokio::test(start_paused = true)]
 async fn a_session_spec_carries_what_the_builder_was_told() {
     let recorder = Arc::new(Recorder::default());
@@ -175,6 +179,7 @@ async fn a_session_spec_carries_what_the_builder_was_told() {
     );
 }
 
+// Shows: interfaces/agent-client/options-max-thinking-tokens
 #[test]
 fn a_thinking_budget_below_the_least_is_refused() {
     assert!(ThinkingBudget::new(1023).is_err());
@@ -182,6 +187,7 @@ fn a_thinking_budget_below_the_least_is_refused() {
     assert!(serde_json::from_str::<ThinkingBudget>("12").is_err());
 }
 
+// Shows: interfaces/hooks/built-bash-security-hook, spec/6.1/layer-3-hooks
 #[tokio::test(start_paused = true)]
 async fn these_cannot_be_removed_by_a_hook_that_approves() {
     let bench = Bench::new([
@@ -232,6 +238,7 @@ impl ToolServer for Shelf {
     }
 }
 
+// Shows: interfaces/tools/create-deliverable-mcp-server, interfaces/agent-client/sdk-servers
 #[tokio::test(start_paused = true)]
 async fn a_backend_without_in_process_tools_is_served() {
     let agents = ScriptedAgents::new([plans(&["A"]), passes("A")]);

@@ -18,6 +18,8 @@ async fn run_with(bench: &Bench, person: impl AsyncFnOnce(RunControl)) -> autono
 
 const MINUTE: Duration = Duration::from_secs(60);
 
+// Shows: interfaces/session-runner/signal, interfaces/session-runner/exit-interrupted
+// Shows: interfaces/session-runner/run
 #[tokio::test(start_paused = true)]
 async fn a_cancel_in_a_session_disposes_of_it_at_once() {
     let bench = Bench::new([SessionScript::new("works").says("working").hangs()]);

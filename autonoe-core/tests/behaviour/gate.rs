@@ -65,6 +65,7 @@ impl PreToolUseHook for Panics {
     }
 }
 
+// Shows: interfaces/agent-client/hooks-and-tools
 #[tokio::test(start_paused = true)]
 async fn what_nothing_granted_is_denied() {
     let decision = gate().decide(&ToolCall::new("WebSearch", json!({}))).await;
@@ -87,6 +88,7 @@ async fn a_call_that_cannot_be_understood_is_denied_although_its_name_is_granted
     assert_eq!(denied_by(&decision), Some("malformed-call"));
 }
 
+// Shows: interfaces/hooks/name, interfaces/hooks/continue
 #[tokio::test(start_paused = true)]
 async fn the_first_block_wins_and_later_hooks_are_not_asked() {
     let asked = Arc::new(AtomicUsize::new(0));
@@ -115,6 +117,7 @@ async fn the_first_block_wins_and_later_hooks_are_not_asked() {
     assert_eq!(asked.load(Ordering::SeqCst), 0);
 }
 
+// Shows: interfaces/hooks/continue
 #[tokio::test(start_paused = true)]
 async fn an_approval_ends_the_chain_and_needs_no_grant() {
     let gate = gate()
@@ -131,6 +134,7 @@ async fn an_approval_ends_the_chain_and_needs_no_grant() {
     );
 }
 
+// Shows: interfaces/agent-client/hooks-and-tools
 #[tokio::test(start_paused = true)]
 async fn guards_come_before_hooks_and_cannot_approve() {
     let gate = gate()
@@ -147,6 +151,7 @@ async fn guards_come_before_hooks_and_cannot_approve() {
     assert_eq!(denied_by(&generous.decide(&call()).await), Some("grants"));
 }
 
+// Shows: interfaces/hooks/matcher
 #[tokio::test(start_paused = true)]
 async fn a_hook_sees_only_what_it_matches() {
     struct OnlyBash;
@@ -169,6 +174,7 @@ async fn a_hook_sees_only_what_it_matches() {
     assert_eq!(denied_by(&gate.decide(&bash).await), Some("only-bash"));
 }
 
+// Shows: interfaces/hooks/hook-that-fails
 #[tokio::test(start_paused = true)]
 async fn a_hook_that_panics_blocks() {
     for in_matches in [true, false] {
@@ -188,6 +194,7 @@ fn a_time_limit_of_zero_is_refused_by_the_name_of_its_call() {
     assert_eq!(error.call, "with_time_limit(0)");
 }
 
+// Shows: interfaces/hooks/hook-that-fails
 #[tokio::test(start_paused = true)]
 async fn a_hook_that_takes_too_long_blocks() {
     let gate = gate()
@@ -215,6 +222,7 @@ async fn a_guard_that_panics_or_hangs_blocks_although_a_hook_approves() {
     }
 }
 
+// Shows: interfaces/hooks/callback
 #[tokio::test(start_paused = true)]
 async fn many_calls_at_once_are_decided_side_by_side() {
     struct Slow;
@@ -241,6 +249,7 @@ async fn many_calls_at_once_are_decided_side_by_side() {
 proptest! {
     /// Whatever the hooks answer, a call that a guard blocks does not run, and
     /// one that nobody approved or granted does not run either.
+    // Shows: spec/6.1/layer-3-hooks
     #[test]
     fn nothing_gets_past_a_guard_and_nothing_runs_ungranted(
         guards in prop::collection::vec(0..3_u8, 0..4),

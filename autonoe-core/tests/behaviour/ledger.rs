@@ -48,6 +48,7 @@ fn a_deliverable_needs_a_description_and_criteria() {
     assert!(Deliverable::new(id("A"), "x", ["ok", " "]).is_err());
 }
 
+// Shows: spec/3.4/blocked-only-when-not-passed
 #[test]
 fn a_refused_change_changes_nothing() {
     let mut ours = ledger(&["A"]);
@@ -108,6 +109,7 @@ fn a_deprecated_deliverable_is_history() {
     );
 }
 
+// Shows: spec/2.3/deliverable-status-aggregate, spec/5.2/status.json-shape-created-at-updated
 #[test]
 fn a_file_of_the_first_autonoe_is_read_and_written_back_as_it_is() {
     let on_disk = json!({

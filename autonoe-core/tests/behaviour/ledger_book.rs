@@ -15,6 +15,7 @@ use serde_json::json;
 use crate::behaviour::support::{Bench, create, passes, plans, status};
 use crate::behaviour::tools::{Tools, book, code, context};
 
+// Shows: interfaces/tools/deliverable-repository
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn parallel_calls_lose_nothing() {
     let tools = Arc::new(Tools::new());
@@ -120,6 +121,7 @@ async fn a_repository_that_fails_is_an_io_error_for_the_agent() {
     }
 }
 
+// Shows: spec/5.2/corrupt
 #[tokio::test(start_paused = true)]
 async fn a_corrupt_ledger_ends_the_run_with_its_name() {
     let bench = Bench::new([]);

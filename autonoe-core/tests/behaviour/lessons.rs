@@ -17,6 +17,7 @@ fn ends_badly(outcome: SessionOutcome) -> SessionScript {
         .ends_with(outcome)
 }
 
+// Shows: spec/3.4/retry-reset
 #[tokio::test(start_paused = true)]
 async fn lesson_1_sessions_with_errors_do_not_reset_the_error_counter() {
     for outcome in [
@@ -55,6 +56,9 @@ async fn lesson_2_a_stream_without_an_end_is_an_error_of_unknown_cost() {
     assert_eq!(report.cost.unknown_parts, 1);
 }
 
+// Shows: interfaces/agent-client/dispose
+// Shows: interfaces/agent-client/lifecycle-sessions-are-independent
+// Shows: interfaces/session-runner/client
 #[tokio::test(start_paused = true)]
 async fn lesson_3_every_session_is_disposed_of_also_after_errors() {
     let bench = Bench::new([
@@ -70,6 +74,7 @@ async fn lesson_3_every_session_is_disposed_of_also_after_errors() {
     assert_eq!((bench.agents.disposed(), bench.agents.alive()), (5, 0));
 }
 
+// Shows: interfaces/agent-client/delay-between-sessions-default-3000
 #[tokio::test(start_paused = true)]
 async fn lesson_4_the_pause_between_sessions_can_be_interrupted() {
     let bench = Bench::new([plans(&["A"])]);
@@ -155,6 +160,7 @@ async fn lesson_8_responses_carry_the_ids_of_their_calls() {
     assert_eq!(ids("stream_tool_invocation").len(), 3);
 }
 
+// Shows: interfaces/hooks/built-autonoe-protection-hook
 #[tokio::test(start_paused = true)]
 async fn lesson_10_the_autonoe_guard_watches_every_tool_that_can_write() {
     let file = json!({"file_path": ".autonoe/status.json", "content": "", "edits": []});
@@ -186,6 +192,7 @@ async fn lesson_10_the_autonoe_guard_watches_every_tool_that_can_write() {
     assert_eq!(report.exit, ExitReason::AllPassed);
 }
 
+// Shows: spec/9.5/empty-after-sync-error-never
 #[tokio::test(start_paused = true)]
 async fn lesson_11_an_empty_sync_is_not_all_verified() {
     let empty = || {

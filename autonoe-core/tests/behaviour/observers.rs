@@ -12,6 +12,8 @@ use serde_json::{Map, Value, json};
 
 use crate::behaviour::support::{Bench, create, passes, plans, status};
 
+// Shows: interfaces/tools/deliverable-status-notification-id-description
+// Shows: interfaces/tools/deliverable-status-callback, interfaces/tools/new-deliverables
 #[tokio::test(start_paused = true)]
 async fn status_changes_are_told_with_the_status_before() {
     let changes: Arc<Mutex<Vec<StatusChange>>> = Arc::default();
@@ -51,6 +53,7 @@ async fn status_changes_are_told_with_the_status_before() {
     );
 }
 
+// Shows: framework/callbacks/all-are-optional-synchronous
 #[tokio::test(start_paused = true)]
 async fn an_observer_that_panics_ends_neither_the_run_nor_the_news_for_others() {
     let bench = Bench::new([plans(&["A"]), passes("A")]);
@@ -66,6 +69,8 @@ async fn an_observer_that_panics_ends_neither_the_run_nor_the_news_for_others() 
     );
 }
 
+// Shows: framework/callbacks/on-tool-start-ctx-tool
+// Shows: framework/callbacks/all-receive-span-context-also
 #[tokio::test(start_paused = true)]
 async fn events_form_one_tree_of_run_sessions_and_calls() {
     let bench = Bench::new([plans(&["A"]), passes("A")]);
@@ -153,6 +158,7 @@ impl TypedTool for Builder {
     }
 }
 
+// Shows: framework/tools/context.extra, framework/tools/context.metadata-title-metadata
 #[tokio::test(start_paused = true)]
 async fn a_tool_tells_its_progress_and_gets_the_embedders_data() {
     let bench = Bench::new([
@@ -190,6 +196,10 @@ async fn a_tool_tells_its_progress_and_gets_the_embedders_data() {
     );
 }
 
+// Shows: interfaces/session-runner/json-shape-result
+// Shows: interfaces/presenter/stream-thinking-stream-text-stream
+// Shows: spec/2.3/stream-event-text-thinking-tool, interfaces/session/result
+// Shows: interfaces/session-runner/report
 #[tokio::test(start_paused = true)]
 async fn what_other_programs_read_has_this_shape() {
     let bench = Bench::new([

@@ -67,6 +67,7 @@ async fn a_run_that_is_cancelled_just_when_it_goes_on_is_interrupted() {
     assert_eq!(report.exit, ExitReason::Interrupted);
 }
 
+// Shows: beyond/mode-run-stays
 #[tokio::test(start_paused = true)]
 async fn a_run_cannot_be_resumed_as_a_sync_and_nothing_is_begun() {
     let bench = Bench::new([]);

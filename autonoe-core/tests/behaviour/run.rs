@@ -9,6 +9,8 @@ use autonoe_testkit::SessionScript;
 
 use crate::behaviour::support::{Bench, idles, passes, plans, status};
 
+// Shows: interfaces/session-runner/status-reader, interfaces/session-runner/result-iterations
+// Shows: interfaces/session-runner/exit-all-passed, interfaces/session-runner/run
 #[tokio::test(start_paused = true)]
 async fn plans_codes_and_ends_when_all_have_passed() {
     let bench = Bench::new([
@@ -38,6 +40,8 @@ async fn plans_codes_and_ends_when_all_have_passed() {
     assert_eq!(instructions, ["initializer", "coding", "coding"]);
 }
 
+// Shows: interfaces/session-runner/option-on-stream-event
+// Shows: spec/9.2/read-write-bash-deliverable-tools
 #[tokio::test(start_paused = true)]
 async fn the_log_of_a_run_reads_as_a_story() {
     let bench = Bench::new([
@@ -66,6 +70,7 @@ async fn the_log_of_a_run_reads_as_a_story() {
     insta::assert_snapshot!(bench.log.render());
 }
 
+// Shows: spec/9.1/all-passed-any
 #[tokio::test(start_paused = true)]
 async fn a_finished_ledger_needs_no_session() {
     let bench = Bench::new([plans(&["DL-001"]), passes("DL-001")]);
@@ -82,6 +87,8 @@ async fn a_finished_ledger_needs_no_session() {
     assert_eq!((reported.passed, reported.total), (1, 1));
 }
 
+// Shows: interfaces/session-runner/result-deliverables-passed-count-deliverables
+// Shows: spec/3.4/success-even-if-some-are
 #[tokio::test(start_paused = true)]
 async fn blocked_work_does_not_keep_the_rest_from_success() {
     let bench = Bench::new([
@@ -102,6 +109,7 @@ async fn blocked_work_does_not_keep_the_rest_from_success() {
     );
 }
 
+// Shows: interfaces/session-runner/exit-all-blocked
 #[tokio::test(start_paused = true)]
 async fn all_blocked_ends_without_success() {
     let bench = Bench::new([
@@ -117,6 +125,8 @@ async fn all_blocked_ends_without_success() {
     assert!(!report.exit.is_success());
 }
 
+// Shows: interfaces/session-runner/option-max-iterations
+// Shows: interfaces/session-runner/exit-max-iterations
 #[tokio::test(start_paused = true)]
 async fn max_iterations_ends_the_run_in_part() {
     let bench = Bench::new([plans(&["DL-001"]), idles()]);
@@ -127,6 +137,7 @@ async fn max_iterations_ends_the_run_in_part() {
     assert_eq!(report.iterations, 2);
 }
 
+// Shows: interfaces/session/result
 #[tokio::test(start_paused = true)]
 async fn costs_and_tokens_add_up_and_unknown_is_not_zero() {
     let tokens = TokenUsage {
@@ -162,6 +173,7 @@ async fn costs_and_tokens_add_up_and_unknown_is_not_zero() {
     assert_eq!(report.tokens.total(), 360);
 }
 
+// Shows: interfaces/agent-client/options-model, interfaces/session-runner/option-model
 #[tokio::test(start_paused = true)]
 async fn each_phase_has_its_own_model() {
     let models = Models {
@@ -181,6 +193,7 @@ async fn each_phase_has_its_own_model() {
     assert_eq!(used, [Some("large".to_owned()), Some("small".to_owned())]);
 }
 
+// Shows: interfaces/session-runner/exit-max-retries-exceeded-error, spec/3.4/error-message
 #[tokio::test(start_paused = true)]
 async fn errors_in_a_row_end_the_run_with_the_last_one() {
     let broken = || SessionScript::new("breaks").fails(AgentErrorKind::Crashed, "it crashed");
@@ -198,6 +211,7 @@ async fn errors_in_a_row_end_the_run_with_the_last_one() {
     assert_eq!(bench.agents.disposed(), 3);
 }
 
+// Shows: interfaces/session-runner/exit-reasons
 #[tokio::test(start_paused = true)]
 async fn an_authentication_error_is_not_retried() {
     let bench = Bench::new([
@@ -210,6 +224,7 @@ async fn an_authentication_error_is_not_retried() {
     assert_eq!(report.sessions, 1);
 }
 
+// Shows: interfaces/session/max-turns
 #[tokio::test(start_paused = true)]
 async fn max_turns_is_neither_an_error_nor_a_success() {
     let tired = || {
@@ -224,6 +239,7 @@ async fn max_turns_is_neither_an_error_nor_a_success() {
     assert_eq!(report.exit, ExitReason::AllPassed);
 }
 
+// Shows: spec/a.3/instruction-resolver.resolve-name
 #[tokio::test(start_paused = true)]
 async fn the_prompt_is_the_instruction() {
     let bench = Bench::new([plans(&["DL-001"]), passes("DL-001")]);

@@ -45,6 +45,10 @@ async fn play_with(agents: &ScriptedAgents) -> (SessionResult, Vec<StreamEvent>)
     (result, seen)
 }
 
+// Shows: interfaces/agent-client/query-instruction
+// Shows: interfaces/agent-client/lifecycle-query-stream-dispose-result
+// Shows: interfaces/agent-client/message-stream, interfaces/session/run-client-instruction-logger
+// Shows: interfaces/session/success-duration
 #[tokio::test(start_paused = true)]
 async fn a_session_tells_its_outcome_cost_duration_and_conversation() {
     let script = SessionScript::new("works")
@@ -69,6 +73,10 @@ async fn a_session_tells_its_outcome_cost_duration_and_conversation() {
     assert_eq!(events.len(), 3);
 }
 
+// Shows: interfaces/session/success-outcome, interfaces/session/outcome-completed
+// Shows: interfaces/session/outcome-execution-error-messages
+// Shows: interfaces/session/outcome-budget-exceeded
+// Shows: interfaces/session/outcome-quota-exceeded-message, spec/2.3/session-outcome
 #[tokio::test(start_paused = true)]
 async fn every_outcome_of_the_specification_is_told() {
     let reset = "2026-01-01T06:00:00Z".parse().ok();
@@ -96,6 +104,7 @@ async fn every_outcome_of_the_specification_is_told() {
     }
 }
 
+// Shows: interfaces/session/failure-error-duration, interfaces/session/unhandled-exception
 #[tokio::test(start_paused = true)]
 async fn an_error_and_a_panic_are_failures_and_the_client_is_disposed_of() {
     let waits = |name: &str| SessionScript::new(name).waits(Duration::from_secs(5));
@@ -232,6 +241,7 @@ impl AgentClientFactory for Faulty {
     }
 }
 
+// Shows: spec/3.4/overall-info-also-on-max
 #[tokio::test(start_paused = true)]
 async fn a_report_is_returned_whatever_the_backend_does() {
     for (fault, exit, code) in [
@@ -296,6 +306,7 @@ async fn a_session_that_ends_before_its_query_has_a_duration() {
     }
 }
 
+// Shows: interfaces/agent-client/sandbox, interfaces/hooks/coverage
 #[tokio::test(start_paused = true)]
 async fn a_backend_that_cannot_enforce_the_guards_is_not_started() {
     let weak = Capabilities::new("weak").with_hooks(HookCoverage::AskedOnly);
@@ -310,6 +321,7 @@ async fn a_backend_that_cannot_enforce_the_guards_is_not_started() {
     assert_eq!(report.sessions, 0);
 }
 
+// Shows: interfaces/logger/test-logger, interfaces/logger/interface
 #[tokio::test(start_paused = true)]
 async fn diagnostics_are_traced() {
     let logs = CapturedLogs::start();

@@ -46,6 +46,7 @@ fn idle_after_plan(sessions: usize) -> Vec<SessionScript> {
     [plans(&["A"])].into_iter().chain(idle).collect()
 }
 
+// Shows: interfaces/session-runner/exit-reasons
 #[tokio::test(start_paused = true)]
 async fn an_agent_that_changes_nothing_is_stopped_after_five_sessions() {
     let bench = Bench::new(idle_after_plan(5));

@@ -15,6 +15,8 @@ fn verifies(ids: &[&str]) -> SessionScript {
         .ends()
 }
 
+// Shows: interfaces/session-runner/result-verified-count-verified-total
+// Shows: interfaces/session-runner/exit-all-verified, spec/9.5/there-match
 #[tokio::test(start_paused = true)]
 async fn syncs_verifies_and_ends_when_all_are_verified() {
     let bench = Bench::new([
@@ -44,6 +46,8 @@ async fn syncs_verifies_and_ends_when_all_are_verified() {
     assert_eq!(instructions, ["sync", "verify", "verify"]);
 }
 
+// Shows: interfaces/tools/tool-usage-by-phase, spec/a.3/instruction-name
+// Shows: framework/tools/registry-tools, spec/3.2/tool-names
 #[tokio::test(start_paused = true)]
 async fn each_instruction_has_its_tools() {
     let bench = Bench::new([plans(&["A"]), passes("A")]);
@@ -89,6 +93,7 @@ async fn a_tool_of_another_instruction_is_denied() {
     assert_eq!(report.exit, ExitReason::AllPassed);
 }
 
+// Shows: spec/6.4/sync-writes-autonoe-note.md-only, spec/9.7/sync-read-yes-write-edit
 #[tokio::test(start_paused = true)]
 async fn in_sync_mode_only_the_note_may_be_written() {
     let write = |path: &str| json!({"file_path": path, "content": "x"});
@@ -157,6 +162,7 @@ async fn an_interrupted_sync_keeps_its_progress_and_a_finished_one_starts_afresh
     );
 }
 
+// Shows: spec/9.5/there-removed
 #[tokio::test(start_paused = true)]
 async fn a_removed_deliverable_keeps_its_record_and_no_longer_counts() {
     let bench = Bench::new([plans(&["A", "B"]), passes("A")]);

@@ -33,6 +33,8 @@ fn tokens(input: u64, output: u64) -> TokenUsage {
     }
 }
 
+// Shows: framework/callbacks/on-agent-start-ctx-query, framework/callbacks/on-agent-end-ctx-answer
+// Shows: framework/callbacks/on-answer-stream-stream
 #[tokio::test(start_paused = true)]
 async fn an_agent_starts_with_its_prompt_and_ends_with_its_answer() {
     let bench = Bench::new([
@@ -56,6 +58,7 @@ async fn an_agent_starts_with_its_prompt_and_ends_with_its_answer() {
     assert_eq!(told[0]["spanId"], told[1]["spanId"]);
 }
 
+// Shows: framework/callbacks/on-error-ctx-error
 #[tokio::test(start_paused = true)]
 async fn an_agent_that_does_not_finish_has_failed_once_and_said_nothing() {
     for (script, code) in [
@@ -167,6 +170,11 @@ impl TypedTool for Printer {
     }
 }
 
+// Shows: framework/callbacks/on-tool-end-ctx-tool, framework/callbacks/on-debug-message-data-on
+// Shows: framework/tools/result-title-metadata-output
+// Shows: framework/tools/define-name-description-parameters-execute
+// Shows: framework/tools/tool-response-success-or-error
+// Shows: framework/tools/tool-execution-result-with-error
 #[tokio::test(start_paused = true)]
 async fn a_tool_call_ends_with_its_result_and_what_became_of_it() {
     let print = |count: Value| ToolUse::new("mcp__autonoe__print", json!({ "count": count }));
@@ -274,6 +282,10 @@ async fn a_tool_call_ends_with_its_result_and_what_became_of_it() {
     assert_eq!(details[0]["data"]["celsius"], 40);
 }
 
+// Shows: framework/callbacks/on-llmstart-ctx-model-messages
+// Shows: framework/callbacks/on-llmstream-ctx-chunk
+// Shows: framework/callbacks/on-llmend-ctx-response-usage
+// Shows: framework/callbacks/on-answer-stream-stream
 #[tokio::test(start_paused = true)]
 async fn calls_of_models_are_told_with_their_pieces_usage_and_cost() {
     let cost = Some(CostUsd::from_cents(2));
@@ -362,6 +374,7 @@ async fn calls_of_models_are_told_with_their_pieces_usage_and_cost() {
     assert_eq!(messages[0].as_array().map(Vec::len), Some(3));
 }
 
+// Shows: framework/callbacks/on-spinner-start-message-on
 #[tokio::test(start_paused = true)]
 async fn progress_is_shown_and_hidden_also_when_the_session_is_cut_off() {
     let agents = ScriptedAgents::new([
@@ -469,6 +482,7 @@ async fn the_same_script_with_models_gives_the_same_ids() {
     assert_eq!(story().await, story().await);
 }
 
+// Shows: framework/models/correlation-across-processes
 #[tokio::test(start_paused = true)]
 async fn a_run_can_be_part_of_a_trace_that_began_elsewhere() {
     let trace = "0af7651916cd43dd8448eb211c80319c";

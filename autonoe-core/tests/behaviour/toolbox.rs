@@ -41,6 +41,7 @@ impl TypedTool for Endless {
     }
 }
 
+// Shows: framework/tools/never-throw-at-boundaries
 #[tokio::test]
 async fn a_tool_that_panics_is_an_error_and_others_go_on() {
     let toolbox = Toolbox::new([Panicking.into_tool()]);
@@ -64,6 +65,7 @@ async fn a_tool_that_panics_in_a_run_does_not_end_it() {
     assert!(report.exit.is_success(), "{report}");
 }
 
+// Shows: framework/tools/context.abort
 #[tokio::test]
 async fn a_call_that_nobody_waits_for_is_cancelled() {
     let toolbox = Toolbox::new([Endless(Mutex::new(false)).into_tool()]);
@@ -147,6 +149,7 @@ async fn a_tool_gets_the_numbers_that_a_model_wrote_as_texts() {
     );
 }
 
+// Shows: framework/tools/parameters-are-checked
 #[tokio::test]
 async fn input_that_does_not_fit_never_reaches_a_tool() {
     let notes = Notes::of(json!({
@@ -184,6 +187,7 @@ async fn a_tool_with_a_schema_that_nobody_understands_is_not_called() {
     assert_eq!(notes.inputs(), Vec::<Value>::new());
 }
 
+// Shows: framework/tools/context-session-id-message-id
 #[tokio::test]
 async fn a_tool_is_told_who_calls_it_and_where() {
     let notes = Notes::of(json!({"type": "object"}));
@@ -211,6 +215,7 @@ async fn a_tool_is_told_who_calls_it_and_where() {
     );
 }
 
+// Shows: framework/tools/result.attachments
 #[tokio::test]
 async fn attachments_reach_the_backend() {
     let toolbox = Toolbox::new([Notes::of(json!({})) as Arc<dyn Tool>]);

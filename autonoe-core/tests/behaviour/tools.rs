@@ -82,6 +82,9 @@ pub(crate) async fn listed(toolbox: &Toolbox, input: Value) -> Vec<String> {
         .collect()
 }
 
+// Shows: interfaces/tools/create-deliverables-with-id-description
+// Shows: spec/2.3/deliverable-input-operation-result, spec/9.5/there-new
+// Shows: interfaces/tools/unknown-fields
 #[tokio::test]
 async fn create_makes_pending_deliverables_or_none() {
     let tools = Tools::with(&["A"]).await;
@@ -126,6 +129,7 @@ async fn create_makes_pending_deliverables_or_none() {
     assert_eq!(listed(&tools.coding, json!({})).await, ["A"]);
 }
 
+// Shows: interfaces/tools/set-status-deliverable-id-status
 #[tokio::test]
 async fn set_status_follows_the_legal_transitions() {
     let tools = Tools::with(&["A"]).await;
@@ -154,6 +158,7 @@ async fn set_status_follows_the_legal_transitions() {
     );
 }
 
+// Shows: interfaces/tools/list-filter.status-limit-5-returns, interfaces/tools/list
 #[tokio::test]
 async fn list_shows_five_by_default_and_hides_deprecated_ones() {
     let tools = Tools::with(&["A", "B", "C", "D", "E", "F", "G"]).await;
@@ -215,6 +220,7 @@ async fn list_takes_what_models_write_for_nothing_and_for_numbers() {
     }
 }
 
+// Shows: interfaces/tools/list-filter.verified-only-verify-mode
 #[tokio::test]
 async fn the_verified_filter_is_there_only_in_verify_sessions() {
     let tools = Tools::with(&["A", "B"]).await;
@@ -249,6 +255,8 @@ async fn an_empty_ledger_lists_nothing_and_is_not_created_by_looking() {
     );
 }
 
+// Shows: interfaces/tools/deprecate-deliverable-id-returns-success
+// Shows: interfaces/tools/verify-deliverable-id-returns-success
 #[tokio::test]
 async fn verify_and_deprecate_know_their_deliverables() {
     let tools = Tools::with(&["A"]).await;
@@ -274,6 +282,9 @@ async fn verify_and_deprecate_know_their_deliverables() {
     );
 }
 
+// Shows: interfaces/tools/deprecate-deliverable-id-returns-success
+// Shows: interfaces/tools/verify-deliverable-id-returns-success
+// Shows: spec/2.3/deliverable-input-operation-result
 #[tokio::test]
 async fn failures_of_the_ledger_tools_are_json_with_success_false() {
     let tools = Tools::with(&["A", "B"]).await;

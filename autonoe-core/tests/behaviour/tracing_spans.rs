@@ -38,6 +38,7 @@ async fn traced(content: TraceContent) -> (Vec<CapturedSpan>, Vec<Value>) {
     (all, bench.log.json())
 }
 
+// Shows: framework/models/telemetry-helpers-spans
 #[tokio::test(start_paused = true)]
 async fn a_run_is_one_tree_of_spans_with_the_names_of_the_conventions() {
     let (spans, events) = traced(TraceContent::LeftOut).await;
@@ -75,6 +76,7 @@ async fn a_run_is_one_tree_of_spans_with_the_names_of_the_conventions() {
     }
 }
 
+// Shows: framework/models/token-usage-prompt-completion-total
 #[tokio::test(start_paused = true)]
 async fn spans_carry_usage_cost_and_errors() {
     let (spans, _) = traced(TraceContent::LeftOut).await;
@@ -122,6 +124,7 @@ async fn spans_carry_usage_cost_and_errors() {
     );
 }
 
+// Shows: framework/models/content-only-behind-switch
 #[tokio::test(start_paused = true)]
 async fn what_was_said_is_in_no_span_unless_it_is_asked_for() {
     let (spans, _) = traced(TraceContent::LeftOut).await;
@@ -137,6 +140,7 @@ async fn what_was_said_is_in_no_span_unless_it_is_asked_for() {
     }
 }
 
+// Shows: framework/models/content-only-behind-switch
 #[tokio::test(start_paused = true)]
 async fn what_was_said_is_in_the_spans_when_it_is_asked_for() {
     let (spans, _) = traced(TraceContent::Recorded).await;

@@ -15,6 +15,7 @@ fn quota(resets_at: Option<&str>) -> SessionScript {
         .hits_quota(resets_at.map(|time| time.parse().expect("a time")))
 }
 
+// Shows: interfaces/session-runner/option-wait-for-quota, spec/3.4/wait-progress
 #[tokio::test(start_paused = true)]
 async fn a_five_hour_quota_wait_takes_no_time_and_ticks_each_second() {
     let bench = Bench::new([
@@ -87,6 +88,7 @@ async fn a_reset_in_the_past_backs_off_instead_of_asking_at_full_speed() {
     assert_eq!(report.elapsed, Duration::from_secs(300 + 3));
 }
 
+// Shows: interfaces/session-runner/exit-quota-exceeded
 #[tokio::test(start_paused = true)]
 async fn quota_without_waiting_ends_the_run() {
     let bench = Bench::new([plans(&["A"]), quota(Some("2026-01-01T05:00:00Z"))]);

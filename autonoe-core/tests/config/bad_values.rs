@@ -76,6 +76,7 @@ fn wrong_types_say_what_was_expected() {
     insta::assert_snapshot!(messages);
 }
 
+// Shows: spec/5.4/empty-server
 #[test]
 fn values_that_mean_nothing_say_what_would() {
     let messages = errors(&[

@@ -29,6 +29,7 @@ const EXAMPLE: &str = r#"{
   ]
 }"#;
 
+// Shows: spec/5.4/sources-hard-coded-baseline-user
 #[test]
 fn a_run_is_explained_line_by_line() {
     let config = parse(EXAMPLE).expect("valid");

@@ -13,6 +13,7 @@ fn profiles(text: &str) -> Vec<Profile> {
     config.bash().profiles.iter().flatten().copied().collect()
 }
 
+// Shows: spec/5.4/profile-allow-commands-list-tiered, spec/9.4/selection-profiles
 #[test]
 fn profiles_are_selected_as_the_table_says() {
     for (text, expected) in [
@@ -67,6 +68,7 @@ fn allows(text: &str, mode: Mode, command: &str) -> bool {
         .is_allowed()
 }
 
+// Shows: spec/5.4/modes-layers
 #[test]
 fn run_has_the_development_layer_and_sync_the_verification_layer() {
     for command in ["npm test", "go build ./...", "ruff check ."] {
@@ -79,6 +81,7 @@ fn run_has_the_development_layer_and_sync_the_verification_layer() {
     }
 }
 
+// Shows: spec/5.4/modes-layers
 #[test]
 fn a_project_gets_exactly_the_policy_of_its_file() {
     let node = r#"{"profile": "node", "allowCommands": {"base": ["jo"], "sync": ["trivy"]}}"#;
@@ -106,6 +109,7 @@ fn a_project_gets_exactly_the_policy_of_its_file() {
     assert!(!allows(pkill, Mode::Run, "pkill node"));
 }
 
+// Shows: spec/5.4/profile-allow-commands-list-tiered
 #[test]
 fn commands_are_open_in_the_modes_that_the_file_says() {
     let list = r#"{"allowCommands": ["docker"]}"#;
@@ -131,6 +135,7 @@ fn commands_are_open_in_the_modes_that_the_file_says() {
     }
 }
 
+// Shows: spec/5.4/profile-allow-commands-list-tiered
 #[test]
 fn pkill_targets_are_added_in_both_modes() {
     for mode in [Mode::Run, Mode::Sync] {

@@ -26,6 +26,7 @@ const EXAMPLE: &str = r#"{
   }
 }"#;
 
+// Shows: spec/2.3/permission-level, spec/5.4/permission-rules-read-write-edit
 #[test]
 fn every_format_of_a_permission_rule_is_granted() {
     for rule in [

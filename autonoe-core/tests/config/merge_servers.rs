@@ -34,6 +34,7 @@ fn granted_tools(config: &EffectiveConfig) -> usize {
         .count()
 }
 
+// Shows: spec/5.4/mcp-servers-undefined, spec/9.2/playwright
 #[test]
 fn undefined_loads_the_built_in_browser() {
     for config in [bare(Mode::Run), merged("{}", Mode::Run)] {
@@ -42,6 +43,7 @@ fn undefined_loads_the_built_in_browser() {
     }
 }
 
+// Shows: spec/5.4/mcp-servers
 #[test]
 fn an_empty_object_disables_all_servers() {
     let config = merged(r#"{"mcpServers": {}}"#, Mode::Run);
@@ -51,6 +53,7 @@ fn an_empty_object_disables_all_servers() {
 }
 
 /// The table writes `{}` for any server; one without a command is refused with the bad values.
+// Shows: spec/5.4/mcp-servers-playwright
 #[test]
 fn the_name_playwright_overrides_the_built_in_one() {
     let config = merged(
@@ -63,6 +66,7 @@ fn the_name_playwright_overrides_the_built_in_one() {
     assert_eq!(granted_tools(&config), PLAYWRIGHT_MCP_TOOLS.len());
 }
 
+// Shows: spec/5.4/mcp-servers-other-names
 #[test]
 fn other_servers_are_merged_with_the_built_in_one() {
     let config = merged(
@@ -77,6 +81,7 @@ fn other_servers_are_merged_with_the_built_in_one() {
     );
 }
 
+// Shows: spec/9.2/playwright, spec/9.7/sync-servers
 #[test]
 fn a_sync_has_no_browser() {
     let both = r#"{"mcpServers": {"playwright": {"command": "x"}, "docs": {"command": "y"}}}"#;

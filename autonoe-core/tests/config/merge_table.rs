@@ -23,6 +23,7 @@ fn hooks(config: &EffectiveConfig) -> Vec<String> {
     hooks.map(|line| line.value.clone()).collect()
 }
 
+// Shows: spec/5.4/permissions-allowed-tools-hooks
 #[test]
 fn custom_permissions_are_merged_with_the_baseline() {
     for mode in MODES {
@@ -37,6 +38,7 @@ fn custom_permissions_are_merged_with_the_baseline() {
     }
 }
 
+// Shows: spec/5.4/permissions-allowed-tools-hooks
 #[test]
 fn allowed_tools_are_merged_with_the_baseline() {
     for mode in MODES {
@@ -51,6 +53,7 @@ fn allowed_tools_are_merged_with_the_baseline() {
     }
 }
 
+// Shows: spec/5.4/permissions-allowed-tools-hooks
 #[test]
 fn custom_hooks_are_merged_with_the_baseline() {
     for mode in MODES {
@@ -91,6 +94,7 @@ fn custom_commands_are_merged_with_those_of_the_profiles() {
     }
 }
 
+// Shows: spec/5.5/sandbox-on-by-default-flag
 #[test]
 fn a_disabled_sandbox_is_allowed_with_a_warning() {
     for (flag, environment, sandbox, source) in [
@@ -137,6 +141,7 @@ fn the_warning_says_who_switched_and_what_it_means() {
     ");
 }
 
+// Shows: spec/5.5/sandbox-on-by-default-flag, spec/5.5/file-switch
 #[test]
 fn the_file_cannot_disable_the_sandbox() {
     let error = parse(r#"{"sandbox": {"enabled": false}}"#).expect_err("no such field");
@@ -144,6 +149,7 @@ fn the_file_cannot_disable_the_sandbox() {
     assert_eq!(error.pointer(), Some("/sandbox"));
 }
 
+// Shows: spec/9.3/removing-autonoe-protection
 #[test]
 fn the_protection_of_autonoe_cannot_be_removed() {
     for mode in MODES {

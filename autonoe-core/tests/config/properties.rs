@@ -56,6 +56,7 @@ proptest! {
         takes_nothing_away(&text, mode, switch)?;
     }
 
+    // Shows: spec/9.3/removing-autonoe-protection
     #[test]
     fn a_disturbed_configuration_takes_nothing_away(
         config in disturbed(), mode in any_mode(), switch in any_switch()

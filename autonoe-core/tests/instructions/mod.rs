@@ -121,6 +121,7 @@ fn each_text_says_what_holds_in_every_session() {
     }
 }
 
+// Shows: interfaces/tools/blocked-only-for-external-constraints
 #[test]
 fn only_external_constraints_block_as_every_text_says() {
     for name in [InstructionName::Coding, InstructionName::Verify] {
@@ -212,6 +213,7 @@ async fn the_built_in_texts_know_no_custom_instruction() {
     );
 }
 
+// Shows: spec/a.2/override-files, spec/a.3/instruction-resolver.resolve-name
 #[tokio::test]
 async fn a_file_of_the_project_goes_before_the_built_in_text() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -255,6 +257,7 @@ async fn refusal(dir: &Path, name: &str) -> String {
     error.replace(&format!("{}/", dir.display()), "")
 }
 
+// Shows: spec/a.2/fallback
 #[tokio::test]
 async fn a_file_that_cannot_be_used_is_an_error_and_no_reason_to_fall_back() {
     let dir = tempfile::tempdir().expect("a folder");

@@ -58,6 +58,7 @@ impl Generation {
     }
 }
 
+// Shows: interfaces/tools/file-deliverable-repository
 #[tokio::test]
 async fn eight_writers_that_are_killed_at_random_lose_nothing() {
     const WRITERS: usize = 8;

@@ -10,6 +10,7 @@ fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a folder")
 }
 
+// Shows: spec/8.2/nothing-working-directory
 #[test]
 fn not_provided_is_the_working_directory() {
     let dir = folder();
@@ -19,6 +20,7 @@ fn not_provided_is_the_working_directory() {
     assert_eq!(project.root(), fs::canonicalize(dir.path()).expect("there"));
 }
 
+// Shows: spec/8.2/absolute-path-yes
 #[test]
 fn an_absolute_path_is_used_as_it_is() {
     let (dir, elsewhere) = (folder(), folder());
@@ -28,6 +30,7 @@ fn an_absolute_path_is_used_as_it_is() {
     assert_eq!(project.root(), fs::canonicalize(dir.path()).expect("there"));
 }
 
+// Shows: spec/8.2/relative-path-yes
 #[test]
 fn a_relative_path_is_resolved() {
     let dir = folder();
@@ -41,6 +44,7 @@ fn a_relative_path_is_resolved() {
     );
 }
 
+// Shows: spec/8.2/any-path-no
 #[test]
 fn a_path_that_does_not_exist_is_an_error_that_names_it() {
     let dir = folder();

@@ -177,6 +177,7 @@ fn assert_clear(what: &str, report: &RunReport, told: &str, folder: &TempDir) {
     }
 }
 
+// Shows: beyond/project-that-is-moved-removed
 #[tokio::test(start_paused = true)]
 async fn what_happens_in_a_session_ends_the_run_when_it_is_over() {
     for (what, mishap, told) in FOLDER.into_iter().chain(JOURNAL) {

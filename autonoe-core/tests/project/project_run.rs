@@ -202,6 +202,7 @@ impl AgentClientFactory for NotThere {
     }
 }
 
+// Shows: beyond/run-that-could-not-begin
 #[tokio::test(start_paused = true)]
 async fn a_run_whose_backend_cannot_be_used_has_not_begun() {
     for kind in [AgentErrorKind::NotAvailable, AgentErrorKind::Authentication] {

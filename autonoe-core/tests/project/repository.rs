@@ -71,6 +71,7 @@ async fn its_handles_are_of_one_mind() {
     conformance::reopened_repository(open).await.assert();
 }
 
+// Shows: spec/5.2/corrupt
 #[tokio::test]
 async fn it_keeps_what_it_cannot_read() {
     let folders = Folders::default();
@@ -84,6 +85,7 @@ async fn it_keeps_what_it_cannot_read() {
     conformance::corrupt_repository(broken).await.assert();
 }
 
+// Shows: spec/5.1/files
 #[tokio::test]
 async fn a_file_of_the_first_autonoe_is_taken_over_and_keeps_its_fields() {
     let dir = tempfile::tempdir().expect("a folder");

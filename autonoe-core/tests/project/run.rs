@@ -10,6 +10,7 @@ use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject, VirtualClock};
 use jiff::Timestamp;
 use serde_json::json;
 
+// Shows: spec/5.3/persistence-on-disk
 #[tokio::test(start_paused = true)]
 async fn a_run_keeps_its_ledger_in_the_project_and_hands_its_lock_to_the_agent() {
     let folder = TempProject::new();

@@ -32,6 +32,7 @@ fn written(schema: &Value) -> String {
     text
 }
 
+// Shows: interfaces/session-runner/json-shape-result, spec/2.3/mcp-server
 #[test]
 fn the_committed_schemas_are_current() {
     if std::env::var_os("AUTONOE_UPDATE_SCHEMAS").is_some() {

@@ -111,6 +111,7 @@ fn runner(
         .expect("parts fit")
 }
 
+// Shows: interfaces/tools/create-deliverable-mcp-server
 #[tokio::test]
 async fn a_run_whose_agents_cannot_host_tools_keeps_its_ledger() {
     use ServerReach::{Address, Command};

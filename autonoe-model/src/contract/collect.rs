@@ -39,6 +39,8 @@ mod tests {
     use super::*;
     use crate::contract::AssistantMessage;
 
+    // Shows: framework/models/model-response-success-or-error
+    // Shows: framework/models/is-model-success-is-model
     #[test]
     fn an_answer_without_an_end_is_no_answer() {
         let cut = stream::iter([Ok(ModelEvent::Text("All".into()))]).boxed();

@@ -201,6 +201,7 @@ impl fmt::Display for ModelErrorCode {
 mod tests {
     use super::*;
 
+    // Shows: framework/models/retryable-rate-limited-network-error
     #[test]
     fn only_limits_networks_and_time_outs_are_worth_another_try() {
         let retryable: Vec<_> = ModelErrorCode::ALL
@@ -212,6 +213,7 @@ mod tests {
         assert_eq!(retryable, ["RATE_LIMITED", "NETWORK_ERROR", "TIMEOUT"]);
     }
 
+    // Shows: framework/models/model-error-code-ten-them
     #[test]
     fn a_code_reads_the_same_as_text_and_as_json() {
         for code in ModelErrorCode::ALL {

@@ -59,6 +59,7 @@ async fn a_failure_that_stays_is_not_tried_again() {
     );
 }
 
+// Shows: spec/3.4/quota-texts-their-times
 #[tokio::test(start_paused = true)]
 async fn a_quota_that_comes_back_later_ends_the_session_with_its_time() {
     let busy = ModelError::new(ModelErrorCode::RateLimited, "the quota is spent")

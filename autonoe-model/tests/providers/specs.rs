@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::providers::support::KEY;
 
+// Shows: framework/models/provider-factory
 #[test]
 fn every_registered_example_is_a_spec_that_survives_being_written_down() {
     let specs = registered_specs(PROVIDER_PORT);
@@ -55,6 +56,7 @@ fn what_a_file_can_say_of_a_key_is_in_the_schema() {
     }
 }
 
+// Shows: framework/models/provider-factory
 #[test]
 fn an_unknown_provider_lists_the_known_ones() {
     for unknown in [

@@ -28,6 +28,7 @@ fn the_cases_that_the_specification_names_are_judged_as_it_says() {
     );
 }
 
+// Shows: spec/6.2/command-lists
 #[test]
 fn base_commands_are_open_in_both_modes() {
     for command in [
@@ -63,6 +64,7 @@ fn nothing_writes_to_the_state_of_autonoe_in_any_mode() {
     }
 }
 
+// Shows: spec/9.4/commands-each-profile
 #[test]
 fn profiles_open_their_commands_as_the_table_says() {
     let opened = |profiles: Option<&[Profile]>, command: &str| {
@@ -99,6 +101,7 @@ fn profiles_open_their_commands_as_the_table_says() {
     }
 }
 
+// Shows: spec/6.2/command-lists, spec/9.7/sync-bash-limited
 #[test]
 fn sync_opens_the_verification_layer_and_run_the_whole_toolchain() {
     let verification = [
@@ -153,6 +156,7 @@ fn sync_opens_the_verification_layer_and_run_the_whole_toolchain() {
     }
 }
 
+// Shows: spec/9.7/sync-bash-limited, spec/6.4/sync-writes
 #[test]
 fn sync_writes_its_note_and_nothing_else() {
     assert!(sync("echo done >> .autonoe-note.md").is_allowed());

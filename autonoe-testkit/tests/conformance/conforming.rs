@@ -49,6 +49,7 @@ fn skipped(report: &Conformance) -> Vec<&str> {
     skipped.map(|skipped| skipped.check.as_str()).collect()
 }
 
+// Shows: interfaces/agent-client/lifecycle-sessions-are-independent
 #[tokio::test(start_paused = true)]
 async fn scripted_agents_conform() {
     let report = agent_client(&ScriptedHarness::default()).await;
@@ -57,6 +58,7 @@ async fn scripted_agents_conform() {
     assert_eq!(skipped(&report), [ENCLOSED]);
 }
 
+// Shows: framework/callbacks/what-backend-cannot-tell
 #[tokio::test(start_paused = true)]
 async fn scripted_agents_conform_when_they_tell_of_models() {
     let report = agent_client(&ScriptedHarness::default().asking_models()).await;

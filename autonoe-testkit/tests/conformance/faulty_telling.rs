@@ -74,6 +74,7 @@ fn telling(tell: impl Fn(&Events) + Clone + Send + Sync + 'static) -> ScriptedHa
     ScriptedHarness::with(Tells(tell)).asking_models()
 }
 
+// Shows: framework/callbacks/what-backend-cannot-tell
 #[tokio::test(start_paused = true)]
 async fn a_backend_that_claims_to_tell_and_does_not_is_found() {
     let told = ToldEvents::default()

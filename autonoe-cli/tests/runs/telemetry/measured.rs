@@ -13,6 +13,7 @@ fn is(found: f64, expected: f64) {
     assert!((found - expected).abs() < 1e-9, "{found} is not {expected}");
 }
 
+// Shows: framework/models/export-to-receiver
 #[test]
 fn a_run_is_measured() {
     let (project, receiver) = (Project::new(), Receiver::start());

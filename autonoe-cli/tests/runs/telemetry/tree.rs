@@ -13,6 +13,7 @@ use crate::runs::support::project::Project;
 const CLIENT: i32 = 3;
 const INTERNAL: i32 = 1;
 
+// Shows: framework/models/export-to-receiver
 #[test]
 fn a_run_is_received_as_one_tree_with_the_names_of_the_conventions() {
     for protocol in [None, Some("http/protobuf"), Some("http/json")] {

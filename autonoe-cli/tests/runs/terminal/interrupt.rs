@@ -40,6 +40,7 @@ fn in_a_session_it_ends_the_run_with_a_report() {
     assert!(!screen.contains('⚡'), "{screen}");
 }
 
+// Shows: interfaces/presenter/waiting-display-remaining-time-reset
 #[test]
 fn in_a_wait_for_quota_it_ends_the_run_with_a_report() {
     let project = Project::new();

@@ -69,6 +69,7 @@ fn is_duration(word: &str) -> bool {
     number.is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
+// Shows: interfaces/presenter/log-activity-clear-activity-start, interfaces/presenter/drawing
 #[test]
 fn lines_stay_and_the_activity_does_not() {
     let project = Project::new();
@@ -88,6 +89,8 @@ fn lines_stay_and_the_activity_does_not() {
     insta::assert_snapshot!(settled(&after, &project));
 }
 
+// Shows: interfaces/logger/console-logger-levels-by-flag
+// Shows: interfaces/logger/category-debug-instruction-sent-events
 #[test]
 fn debug_shows_whole_payloads_and_short_thoughts() {
     let project = Project::new();
@@ -170,6 +173,7 @@ fn colours_are_used_unless_nobody_wants_them() {
     }
 }
 
+// Shows: interfaces/logger/console-logger-levels-by-flag
 #[test]
 fn quiet_shows_the_result_only() {
     let project = Project::new();
@@ -182,6 +186,7 @@ fn quiet_shows_the_result_only() {
     insta::assert_snapshot!(settled(&after, &project));
 }
 
+// Shows: interfaces/presenter/drawing
 #[test]
 fn a_narrow_terminal_keeps_the_activity_on_one_line() {
     let project = Project::new();

@@ -29,6 +29,7 @@ fn passes(kind: ToolKind, project_paths: &ProjectPaths) -> bool {
     FileScope::new(project_paths.clone()).judge(&call).is_ok()
 }
 
+// Shows: spec/6.1/layer-2-file-scope, spec/6.3/write
 #[test]
 fn writes_stay_inside_the_project_and_the_temporary_places() {
     for (path, pass) in [
@@ -78,6 +79,7 @@ fn every_path_of_a_call_counts_and_no_path_is_too_few() {
     assert!(!passes(read(&[]), &project_paths()));
 }
 
+// Shows: spec/6.1/layer-2-file-scope, spec/6.2/read
 #[test]
 fn reads_are_open_apart_from_credentials() {
     for (path, pass) in [

@@ -212,6 +212,7 @@ pub(super) fn schemas() -> impl Strategy<Value = Value> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
+    // Shows: framework/tools/parameters-are-checked
     #[test]
     fn arguments_fit_here_when_they_fit_by_the_whole_of_json_schema(
         schema in schemas(),

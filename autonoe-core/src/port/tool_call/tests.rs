@@ -2,6 +2,7 @@ use serde_json::json;
 
 use super::*;
 
+// Shows: interfaces/hooks/input
 #[test]
 fn the_names_of_the_specification_are_classified() {
     let write = |path: &str| ToolKind::Write {

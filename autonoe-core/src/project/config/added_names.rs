@@ -31,6 +31,7 @@ pub(super) fn command_problem(name: &str) -> Option<&'static str> {
 mod tests {
     use super::*;
 
+    // Shows: spec/5.4/allow-commands
     #[test]
     fn commands_that_delete_or_change_others_cannot_be_added() {
         for name in ["rm", "mv", "/bin/rm", "eval", "source", ".", "alias", ""] {

@@ -7,6 +7,7 @@ fn coerced(schema: &Value, value: Value) -> Value {
     InputSchema::new(schema).expect("understood").coerce(value)
 }
 
+// Shows: framework/tools/numbers-that-models-send-strings
 #[test]
 fn a_text_is_a_number_or_a_boolean_only_where_no_text_may_stand() {
     let (number, integer) = (json!({"type": "number"}), json!({"type": "integer"}));
@@ -50,6 +51,7 @@ fn a_text_is_a_number_or_a_boolean_only_where_no_text_may_stand() {
     }
 }
 
+// Shows: framework/tools/numbers-that-models-send-strings
 #[test]
 fn a_text_stays_one_where_it_may_stand_or_is_no_number() {
     let (number, integer) = (json!({"type": "number"}), json!({"type": "integer"}));
@@ -302,6 +304,7 @@ fn means_the_same(before: &Value, after: &Value) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
+    // Shows: framework/tools/numbers-that-models-send-strings
     #[test]
     fn what_was_written_as_text_comes_back((schema, value) in without_texts()) {
         prop_assert_eq!(coerced(&schema, as_texts(&value)), value);

@@ -510,6 +510,7 @@ proptest! {
         });
     }
 
+    // Shows: spec/3.4/every-pair-rows, spec/3.4/order
     #[test]
     fn the_earlier_row_of_the_table_wins(
         interrupted: bool,

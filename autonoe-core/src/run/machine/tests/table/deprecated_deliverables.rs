@@ -2,6 +2,7 @@
 
 use super::*;
 
+// Shows: spec/3.4/deprecated-ones-excluded, spec/9.6/any-yes
 #[test]
 fn they_are_not_in_the_evaluation() {
     let counted = LedgerView {
@@ -19,6 +20,7 @@ fn they_are_not_in_the_evaluation() {
     assert_eq!(exit(&action), &ExitReason::AllPassed);
 }
 
+// Shows: spec/9.6/any-yes
 #[test]
 fn a_ledger_with_only_deprecated_ones_is_done() {
     let (_, action) = started(limits(Mode::Run), deprecated(2));

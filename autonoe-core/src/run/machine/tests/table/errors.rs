@@ -17,6 +17,7 @@ fn errors_allowed(result: &SessionResult, after: LedgerView) -> bool {
     )
 }
 
+// Shows: spec/3.4/retry-on-error-count-on
 #[test]
 fn these_sessions_count_as_errors() {
     let silent = SessionResult {
@@ -47,6 +48,7 @@ fn these_sessions_count_as_errors() {
     }
 }
 
+// Shows: spec/3.4/retry-quota-is-no-error
 #[test]
 fn these_sessions_do_not_count_as_errors() {
     for (what, result, after) in [
@@ -67,6 +69,7 @@ fn these_sessions_do_not_count_as_errors() {
     }
 }
 
+// Shows: spec/3.4/retry-on-error-count-on, spec/3.4/retry-reset
 #[test]
 fn only_a_completed_session_resets_the_count() {
     for (ended, resets) in [
@@ -113,6 +116,8 @@ fn the_delay_that_a_failure_asks_for_replaces_a_shorter_pause() {
     );
 }
 
+// Shows: interfaces/agent-client/delay-between-sessions-default-3000
+// Shows: interfaces/session-runner/option-delay-between-sessions
 #[test]
 fn sessions_are_three_seconds_apart_by_default() {
     let (mut machine, action) = started(RunLimits::new(Mode::Run), ledger(1, 0, 0));

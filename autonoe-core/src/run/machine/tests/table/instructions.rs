@@ -2,6 +2,7 @@
 
 use super::*;
 
+// Shows: spec/a.1/four-rows, interfaces/session-runner/selector, spec/9.1/no-status
 #[test]
 fn the_table() {
     for (mode, ledger, planned, expected) in [

@@ -59,6 +59,7 @@ fn seconds(seconds: u64) -> GivenLimits {
     budget(Budget::default().with_time(Duration::from_secs(seconds)))
 }
 
+// Shows: beyond/limits-that-are-given-when
 #[test]
 fn a_run_that_has_reached_a_limit_that_is_given_ends_and_one_that_has_not_goes_on() {
     for (limits, code) in [

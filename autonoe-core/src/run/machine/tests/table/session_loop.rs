@@ -16,6 +16,7 @@ fn no_status_any_limit_uses_the_initializer() {
     }
 }
 
+// Shows: spec/9.1/none-passed-any, spec/9.6/not-passed-no
 #[test]
 fn none_passed_codes() {
     let (_, action) = started(limits(Mode::Run), ledger(3, 0, 0));
@@ -23,6 +24,7 @@ fn none_passed_codes() {
     assert_eq!(instruction(&action), &InstructionName::Coding);
 }
 
+// Shows: spec/9.1/partly-passed-any
 #[test]
 fn partly_passed_codes() {
     let (_, action) = started(limits(Mode::Run), ledger(3, 1, 1));
@@ -30,6 +32,7 @@ fn partly_passed_codes() {
     assert_eq!(instruction(&action), &InstructionName::Coding);
 }
 
+// Shows: spec/9.1/all-passed-any, spec/9.6/passed-no
 #[test]
 fn all_passed_already_ends_with_no_session_and_no_cost() {
     let (machine, action) = started(limits(Mode::Run), ledger(3, 3, 0));
@@ -42,6 +45,7 @@ fn all_passed_already_ends_with_no_session_and_no_cost() {
     );
 }
 
+// Shows: spec/9.1/any-reached
 #[test]
 fn the_limit_ends_the_run_in_part() {
     let limits = RunLimits {
@@ -56,6 +60,7 @@ fn the_limit_ends_the_run_in_part() {
     assert_eq!(exit(&last), &ExitReason::MaxIterations);
 }
 
+// Shows: interfaces/session-runner/option-max-iterations
 #[test]
 fn without_a_limit_it_goes_on_until_all_pass() {
     let (mut machine, mut action) = started(limits(Mode::Run), ledger(50, 0, 0));

@@ -39,6 +39,7 @@ fn progress(result: SessionResult) -> SessionResult {
     }
 }
 
+// Shows: spec/3.4/unlimited
 #[test]
 fn five_sessions_without_progress_end_a_run() {
     let (mut machine, mut action) = started(limits(Mode::Run), ledger(2, 0, 0));

@@ -2,6 +2,7 @@
 
 use super::*;
 
+// Shows: spec/9.5/there-new
 #[test]
 fn the_first_session_is_always_sync_and_the_next_ones_verify() {
     for before in [LedgerView::default(), ledger(2, 2, 0), verified(2, 2)] {
@@ -28,6 +29,7 @@ fn all_verified_ends_the_sync() {
     assert_eq!((reported.verified, reported.verified_total), (2, 2));
 }
 
+// Shows: spec/9.5/empty-after-sync-error-never
 #[test]
 fn an_empty_sync_is_an_error_and_never_all_verified() {
     let limits = RunLimits {

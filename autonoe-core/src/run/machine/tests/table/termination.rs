@@ -2,6 +2,7 @@
 
 use super::*;
 
+// Shows: spec/3.4/user-interrupt-at-once-before, spec/3.4/order
 #[test]
 fn interrupt_comes_before_a_finished_ledger() {
     let (mut machine, action) = started(limits(Mode::Run), ledger(1, 0, 0));
@@ -12,6 +13,7 @@ fn interrupt_comes_before_a_finished_ledger() {
     assert_eq!(exit(&last), &ExitReason::Interrupted);
 }
 
+// Shows: spec/3.4/user-interrupt-at-once-before
 #[test]
 fn interrupt_ends_a_wait_and_a_hold_at_once() {
     let waits = RunLimits {
@@ -46,6 +48,7 @@ fn interrupt_ends_a_wait_and_a_hold_at_once() {
     );
 }
 
+// Shows: spec/3.4/all-achievable-passed, spec/3.4/order
 #[test]
 fn all_achievable_passed_wins_over_quota() {
     for on_quota in [OnQuota::Stop, OnQuota::Wait] {
@@ -61,6 +64,7 @@ fn all_achievable_passed_wins_over_quota() {
     }
 }
 
+// Shows: spec/3.4/all-achievable-passed
 #[test]
 fn passed_and_blocked_together_are_all_achievable_passed() {
     let (_, action) = started(limits(Mode::Run), ledger(3, 2, 1));
@@ -68,6 +72,7 @@ fn passed_and_blocked_together_are_all_achievable_passed() {
     assert_eq!(exit(&action), &ExitReason::AllPassed);
 }
 
+// Shows: spec/3.4/all-blocked
 #[test]
 fn all_blocked_ends_the_run() {
     let (_, action) = started(limits(Mode::Run), ledger(2, 0, 2));
@@ -75,6 +80,7 @@ fn all_blocked_ends_the_run() {
     assert_eq!(exit(&action), &ExitReason::AllBlocked);
 }
 
+// Shows: spec/3.4/quota-exceeded-no-wait
 #[test]
 fn quota_ends_the_run_unless_it_is_told_to_wait() {
     let (mut machine, action) = started(limits(Mode::Run), ledger(1, 0, 0));
@@ -89,6 +95,7 @@ fn quota_ends_the_run_unless_it_is_told_to_wait() {
     assert_eq!(exit(&last), &ExitReason::QuotaExceeded);
 }
 
+// Shows: spec/3.4/quota-exceeded-no-wait
 #[test]
 fn quota_comes_before_budget_and_max_iterations() {
     let limits = RunLimits {
@@ -107,6 +114,7 @@ fn quota_comes_before_budget_and_max_iterations() {
     assert_eq!(exit(&last), &ExitReason::QuotaExceeded);
 }
 
+// Shows: spec/3.4/quota-exceeded-wait, spec/3.4/iterations
 #[test]
 fn a_known_reset_is_waited_for_and_is_no_iteration_and_no_error() {
     let limits = RunLimits {
@@ -139,6 +147,7 @@ fn a_known_reset_is_waited_for_and_is_no_iteration_and_no_error() {
     assert_eq!((report.iterations, report.sessions), (1, 2));
 }
 
+// Shows: spec/3.4/quota-exceeded-reset-unknown
 #[test]
 fn an_unknown_reset_backs_off_longer_each_time_and_starts_over_after_work() {
     let limits = RunLimits {
@@ -164,6 +173,8 @@ fn an_unknown_reset_backs_off_longer_each_time_and_starts_over_after_work() {
     assert_eq!(waits, [backoff(10), backoff(15), backoff(15), backoff(10)]);
 }
 
+// Shows: interfaces/agent-client/delay-between-sessions-default-3000
+// Shows: interfaces/session-runner/option-delay-between-sessions
 #[test]
 fn a_quota_wait_is_never_shorter_than_the_pause() {
     let (quota_reset, next_try) = (WaitReason::Quota, WaitReason::QuotaBackoff);
@@ -208,6 +219,7 @@ fn a_delay_beyond_the_time_budget_is_not_waited_for() {
     assert_eq!(exit(&last), &ExitReason::BudgetExceeded { budget });
 }
 
+// Shows: interfaces/session-runner/exit-reasons
 #[test]
 fn a_quota_wait_beyond_the_time_budget_ends_the_run_with_the_reset_time() {
     for (reset, expected) in [
@@ -263,6 +275,7 @@ fn a_spent_time_budget_comes_before_the_wait_for_the_quota() {
     );
 }
 
+// Shows: spec/3.4/budget-spent
 #[test]
 fn budget_comes_before_max_iterations() {
     let limits = RunLimits {
@@ -307,6 +320,7 @@ fn a_session_that_was_stopped_for_the_budget_ends_the_run_even_if_its_cost_is_un
     );
 }
 
+// Shows: spec/3.4/budget-spent
 #[test]
 fn no_session_starts_without_budget() {
     for (budget, kind) in [
@@ -351,6 +365,7 @@ fn the_remainder_of_the_budget_goes_into_the_session() {
     assert_eq!(plan.budget.time, Some(Duration::from_secs(59)));
 }
 
+// Shows: spec/3.4/max-iterations-reached
 #[test]
 fn max_iterations_comes_before_max_retries() {
     let limits = RunLimits {
@@ -365,6 +380,7 @@ fn max_iterations_comes_before_max_retries() {
     assert_eq!(exit(&last), &ExitReason::MaxIterations);
 }
 
+// Shows: interfaces/session-runner/option-max-retries-default-3, spec/3.4/max-retries-exceeded
 #[test]
 fn one_error_more_than_max_retries_ends_the_run_with_the_last_error() {
     let (mut machine, mut action) = started(limits(Mode::Run), ledger(1, 0, 0));
@@ -379,6 +395,7 @@ fn one_error_more_than_max_retries_ends_the_run_with_the_last_error() {
     assert_eq!(exit(&last), &ExitReason::MaxRetriesExceeded { error });
 }
 
+// Shows: spec/3.4/error-that-another-try-cannot, spec/3.4/unlimited
 #[test]
 fn an_error_that_cannot_be_retried_ends_the_run_at_once() {
     let (mut machine, action) = started(limits(Mode::Run), ledger(1, 0, 0));
