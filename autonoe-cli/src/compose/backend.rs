@@ -144,6 +144,7 @@ impl ChosenBackend {
         built.warnings.splice(0..0, self.announced.iter().cloned());
         let config = AgentConfig::load(project.config_path())?;
         let config = EffectiveConfig::merge(config, mode, SandboxSwitch::default())?;
+        built.warnings.extend(config.warnings().iter().cloned());
         built.warnings.extend(environment_warnings(&config));
         Ok(built)
     }

@@ -127,6 +127,31 @@ fn each_problem_alone_is_in_the_way_of_a_run() {
 }
 
 #[test]
+fn a_warning_does_not_keep_a_run_from_starting() {
+    type Change = Box<dyn Fn(Setting) -> Setting>;
+    let cases: Vec<(&str, &str, Change)> = vec![(
+        "agent.json",
+        "agent.json:1:2: /sandbox: the unknown field `sandbox` has no effect",
+        Box::new(|it| it.file(".autonoe/agent.json", "{\"sandbox\": false}")),
+    )];
+    for (name, found, change) in cases {
+        let said = change(healthy()).autonoe(&["doctor", "--json"]);
+
+        let json: Value = serde_json::from_str(&said.stdout).expect("JSON");
+        let findings = json["findings"].as_array().expect("a list");
+        let warnings: Vec<_> = findings
+            .iter()
+            .filter(|it| it["state"] == "warning")
+            .collect();
+        assert_eq!((said.code, &json["canRun"]), (0, &true.into()), "{name}");
+        assert_eq!(warnings.len(), 1, "{name}: {warnings:?}");
+        assert_eq!(warnings[0]["name"], name);
+        let text = warnings[0]["found"].as_str().expect("a text");
+        assert!(text.contains(found), "{name}: {text}");
+    }
+}
+
+#[test]
 fn credentials_are_found_and_never_printed() {
     let bare = Setting::new();
     for (name, value) in [

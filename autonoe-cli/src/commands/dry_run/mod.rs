@@ -40,6 +40,9 @@ pub(super) fn dry_run(
     let chosen = OnModel::find(&backend, work, project, surroundings)?;
     let (given, now) = (work.agent.limits.given(), Timestamp::now());
     let preview = RunPreview::under(project, work.mode, sandbox, &given, now)?;
+    for warning in preview.config.warnings() {
+        surroundings.note(&format!("warning: {}", harmless_line(warning)));
+    }
     let plan = Plan {
         first: First::of(work, &preview, chosen.as_ref()),
         settings: settings(work, &preview, &backend, chosen.as_ref()),

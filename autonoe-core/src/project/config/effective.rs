@@ -59,7 +59,7 @@ pub struct EffectiveConfig {
 }
 
 /// The guards that the runner puts in front of every hook.
-const GUARDS: [&str; 3] = ["bash-security", "file-scope", "autonoe-protection"];
+pub(super) const GUARDS: [&str; 3] = ["bash-security", "file-scope", "autonoe-protection"];
 
 impl EffectiveConfig {
     /// Merges the baseline of `mode` and what is built in with `config`.
@@ -170,6 +170,12 @@ impl EffectiveConfig {
     /// Returns the filter that decides which credentials reach the agents' tools.
     pub fn credential_filter(&self) -> &CredentialFilter {
         &self.credential_filter
+    }
+
+    /// Returns a warning for each field of the file that has no effect; see
+    /// [`AgentConfig::warnings`].
+    pub fn warnings(&self) -> &[String] {
+        self.config.warnings()
     }
 
     /// Returns every value with where it comes from. Printing the configuration shows the same.

@@ -171,7 +171,7 @@ fn dry_run(
     let config = EffectiveConfig::merge(config, Mode::Run, switch)?;
     let backend = ChosenBackend::find(args.agent().backend.as_ref(), Some(project))?;
     backend.check(args.agent().wanted(surroundings))?;
-    for line in &backend.announced {
+    for line in backend.announced.iter().chain(config.warnings()) {
         surroundings.note(&format!("warning: {}", harmless_line(line)));
     }
     let plan = FlowPlan::of(args, project, flow, values, &config, &backend)?;
