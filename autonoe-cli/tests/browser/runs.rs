@@ -29,6 +29,10 @@ pub(crate) fn looks_at(site: &Site) -> Vec<Turn> {
             json!({"url": site.url()}),
         ),
         Turn::tool("mcp__playwright__browser_snapshot", json!({})),
+        Turn::tool(
+            "mcp__playwright__browser_verify_text_visible",
+            json!({"text": TEXT}),
+        ),
         Turn::tool("mcp__playwright__browser_evaluate", forged),
         Turn::tool(
             "mcp__autonoe__set_status",
@@ -43,6 +47,8 @@ pub(crate) fn saw_the_page(setting: &Setting, output: &Output) {
     let told = setting.told();
     assert!(output.status.success(), "{output:?}\n{told:#?}");
     assert!(told.iter().any(|result| result.contains(TEXT)), "{told:#?}");
+    let verified = |result: &String| result.contains("Result\\nDone");
+    assert!(told.iter().any(verified), "{told:#?}");
     let refused =
         |result: &String| result.contains(".autonoe") && result.contains("is_error: true");
     assert!(told.iter().any(refused), "{told:#?}");
@@ -59,7 +65,9 @@ async fn a_run_sees_the_page_with_the_server_of_its_settings(build: Build) {
     let browser = chromium::program();
     let setting = setting.config(&json!({"mcpServers": {"playwright": {
         "command": server,
-        "args": ["--headless", "--isolated", "--executable-path", browser, "--no-sandbox"],
+        "args": [
+            "--headless", "--isolated", "--caps=testing", "--executable-path", browser, "--no-sandbox",
+        ],
     }}}));
 
     let output = setting.autonoe(&["run", "--no-sandbox"]);
@@ -85,7 +93,7 @@ fn the_built_in_server_takes_its_browser_from_the_environment() {
     saw_the_page(&setting, &output);
     assert_eq!(
         setting.calls(),
-        ["@playwright/mcp@latest --headless --isolated"]
+        ["@playwright/mcp@latest --headless --isolated --caps=testing"]
     );
 }
 

@@ -7,7 +7,7 @@ use autonoe_core::{
     SwitchSource,
 };
 
-use crate::config::support::{bare, merged, parse, rules};
+use crate::config::support::{bare, merged, rules};
 
 const MODES: [Mode; 2] = [Mode::Run, Mode::Sync];
 

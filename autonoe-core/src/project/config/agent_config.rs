@@ -73,7 +73,8 @@ pub struct AgentConfig {
     #[schemars(with = "Vec<String>")]
     pub allowed_tools: Vec<PermissionRule>,
     /// MCP servers by name. Left out: the built-in browser. Empty: none. Else these and
-    /// the built-in browser, which the name playwright replaces.
+    /// the built-in browser, which the name playwright replaces. In run mode, agents may use all
+    /// tools of a server here, unless permissions or allowedTools name some of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "BTreeMap<String, McpServer>")]
     pub mcp_servers: Option<BTreeMap<String, McpServer>>,

@@ -28,6 +28,7 @@ use crate::port::{Grants, HookSpec, McpServer, PermissionRule};
 /// | commands | those of the file for the mode |
 /// | variables with credentials | those of the file |
 /// | MCP servers | the file has priority over the built-in browser |
+/// | tools of the file's MCP servers | all in run mode, or those that rules of the file name |
 /// | sandbox | the [`SandboxSwitch`], never the file |
 /// | project memory | on, unless the file turns it off |
 /// | backend | that of the file, unless whoever starts the run names one |
@@ -296,6 +297,7 @@ impl EffectiveConfig {
                 return Err(self.invalid(&pointer, problem));
             }
             let source = self.config.source(&pointer);
+            self.grant_tools_of(&name, &source);
             self.add_server(name, server, source);
         }
         if self.mcp_servers.contains_key(PLAYWRIGHT) {
@@ -306,6 +308,21 @@ impl EffectiveConfig {
             }
         }
         Ok(())
+    }
+
+    /// Grants all tools of a server of the file in run mode, unless a rule of the file names the
+    /// server: then only what rules name is granted. The tools of the browser have a list of
+    /// their own.
+    fn grant_tools_of(&mut self, server: &str, source: &Source) {
+        let config = &self.config;
+        let mut rules = config.permissions.allow.iter().chain(&config.allowed_tools);
+        let is_restricted = rules.any(|rule| names_server(rule, server));
+        if is_restricted || server == PLAYWRIGHT || self.mode == Mode::Sync {
+            return;
+        }
+        let all_tools = format!("mcp__{server}__*");
+        self.grants = std::mem::take(&mut self.grants).with_tool(&all_tools);
+        self.tell("allowedTools", all_tools, source.clone());
     }
 
     /// Adds a server. A sync has no browser, whoever brings it: it could change what it looks at.
@@ -324,6 +341,13 @@ impl EffectiveConfig {
         let error = ConfigError::new(ConfigErrorKind::InvalidValue, message);
         self.config.place(pointer, error)
     }
+}
+
+/// Tells whether `rule` is about tools of `server`.
+fn names_server(rule: &PermissionRule, server: &str) -> bool {
+    let rest = rule.as_str().strip_prefix("mcp__");
+    let rest = rest.and_then(|rest| rest.strip_prefix(server));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with("__"))
 }
 
 #[cfg(test)]
