@@ -68,7 +68,14 @@ fn each_problem_alone_is_in_the_way_of_a_run() {
             }),
         ),
         ("git", "no program `git`", Box::new(program("git"))),
-        ("mcp server", "no program `npx`", Box::new(program("npx"))),
+        (
+            "mcp server",
+            "docs: there is no program `docs-server`",
+            Box::new(file(
+                ".autonoe/agent.json",
+                "{\"mcpServers\": {\"docs\": {\"command\": \"docs-server\"}}}",
+            )),
+        ),
         (
             "sandbox",
             "socat is not on PATH",
@@ -129,11 +136,21 @@ fn each_problem_alone_is_in_the_way_of_a_run() {
 #[test]
 fn a_warning_does_not_keep_a_run_from_starting() {
     type Change = Box<dyn Fn(Setting) -> Setting>;
-    let cases: Vec<(&str, &str, Change)> = vec![(
-        "agent.json",
-        "agent.json:1:2: /sandbox: the unknown field `sandbox` has no effect",
-        Box::new(|it| it.file(".autonoe/agent.json", "{\"sandbox\": false}")),
-    )];
+    let cases: Vec<(&str, &str, Change)> = vec![
+        (
+            "agent.json",
+            "agent.json:1:2: /sandbox: the unknown field `sandbox` has no effect",
+            Box::new(|it| it.file(".autonoe/agent.json", "{\"sandbox\": false}")),
+        ),
+        (
+            "mcp server",
+            "there is no program `npx`; agents work without a browser",
+            Box::new(|it| {
+                fs::remove_file(it.project().join("../bin/npx")).expect("it is there");
+                it
+            }),
+        ),
+    ];
     for (name, found, change) in cases {
         let said = change(healthy()).autonoe(&["doctor", "--json"]);
 

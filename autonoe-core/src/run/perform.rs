@@ -273,6 +273,7 @@ impl Setting {
         spec.project_memory = parts.project_memory;
         spec.thinking = parts.thinking;
         spec.mcp_servers = mcp_servers(parts, task);
+        spec.optional_servers = parts.optional_servers.clone();
         if let Some(served) = &served {
             let server = served.reached(stand.capabilities.tool_server);
             let server = server.ok_or_else(|| tools_not_reached(stand))?;

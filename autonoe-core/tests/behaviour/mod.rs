@@ -15,6 +15,7 @@ mod lessons;
 mod limits;
 mod messages;
 mod observers;
+mod optional_servers;
 mod own_backend;
 mod recorded_events;
 mod resume;

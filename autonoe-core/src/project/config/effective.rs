@@ -144,6 +144,13 @@ impl EffectiveConfig {
         &self.mcp_servers
     }
 
+    /// Tells whether `server` is the built-in browser. A run warns and does without it if it cannot
+    /// start; every other server is needed.
+    pub fn is_optional_server(&self, server: &str) -> bool {
+        let listed = self.config.mcp_servers.as_ref();
+        server == PLAYWRIGHT && listed.is_none_or(|listed| !listed.contains_key(server))
+    }
+
     /// Returns the hooks that the configuration adds behind the guards.
     pub fn hooks(&self) -> &[Arc<dyn HookSpec>] {
         &self.config.hooks

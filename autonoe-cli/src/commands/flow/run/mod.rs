@@ -105,7 +105,12 @@ fn play(
         .commands(Arc::new(commands))
         .notifiers(notifiers)
         .observer(stage.flow_lines())
-        .configure(stage.configuration(&agent, built.outer_sandbox, surroundings));
+        .configure(stage.configuration(
+            &agent,
+            built.outer_sandbox,
+            built.missing_server,
+            surroundings,
+        ));
     if let Some(limits) = limits {
         run = run.limits(limits);
     }
