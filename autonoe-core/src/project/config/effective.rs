@@ -8,6 +8,7 @@ use autonoe_security::{Destructive, PolicyConfig, Profile};
 use super::added_names::{command_problem, name_problem};
 use super::check::{server_name_problem, variable_problem};
 use super::explain::{shown_sandbox, shown_server, tag_of};
+use super::guard_names::GUARDS;
 use super::json_tree::below;
 use super::playwright::{self, PLAYWRIGHT, PLAYWRIGHT_MCP_TOOLS};
 use super::{
@@ -58,9 +59,6 @@ pub struct EffectiveConfig {
     credential_filter: CredentialFilter,
     lines: Vec<ConfigLine>,
 }
-
-/// The guards that the runner puts in front of every hook.
-pub(super) const GUARDS: [&str; 3] = ["bash-security", "file-scope", "autonoe-protection"];
 
 impl EffectiveConfig {
     /// Merges the baseline of `mode` and what is built in with `config`.
@@ -355,25 +353,4 @@ fn names_server(rule: &PermissionRule, server: &str) -> bool {
     let rest = rule.as_str().strip_prefix("mcp__");
     let rest = rest.and_then(|rest| rest.strip_prefix(server));
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with("__"))
-}
-
-#[cfg(test)]
-mod tests {
-    use autonoe_security::DenyAll;
-
-    use super::*;
-    use crate::guard::{AutonoeGuard, BashGuard, FileScope};
-    use crate::port::{Places, PreToolUseHook};
-
-    #[test]
-    fn the_guards_go_by_their_own_names() {
-        let places = Places::new("/srv/project");
-        let guards: [&dyn PreToolUseHook; 3] = [
-            &BashGuard::new(Arc::new(DenyAll)),
-            &FileScope::new(places.clone()),
-            &AutonoeGuard::new(places),
-        ];
-
-        assert_eq!(guards.map(PreToolUseHook::name), GUARDS);
-    }
 }

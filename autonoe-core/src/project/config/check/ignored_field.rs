@@ -2,8 +2,8 @@
 
 use super::{FIELDS, HOOKS};
 use crate::project::config::cursor::Cursor;
-use crate::project::config::effective::GUARDS;
 use crate::project::config::expected::Expected;
+use crate::project::config::guard_names::GUARDS;
 use crate::project::config::suggest::suggest;
 use crate::project::config::{ConfigError, ConfigErrorKind};
 
