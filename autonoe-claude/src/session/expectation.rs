@@ -1,6 +1,6 @@
 //! [`Expectation`] about the mode, settings, tools and servers of a session.
 
-use autonoe_core::{AgentError, AgentErrorKind, SessionSpec, Toolbox};
+use autonoe_core::{AgentError, AgentErrorKind, OptionalServers, SessionSpec, Toolbox};
 use serde_json::Value;
 
 use crate::launch::{ClaudeOptions, OfferedTools, Settings};
@@ -18,6 +18,8 @@ pub(super) struct Expectation {
     /// Tools that the program takes away because a rule refuses all of their calls.
     refused: Vec<String>,
     servers: Vec<String>,
+    /// The servers that may be missing.
+    optional: OptionalServers,
     /// Our own tools, by the names that agents know.
     ours: Vec<String>,
     has_begun: bool,
@@ -32,6 +34,7 @@ impl Expectation {
             tools: OfferedTools::new(options, spec),
             refused: options.refused_tools(),
             servers: spec.mcp_servers.keys().cloned().collect(),
+            optional: spec.optional_servers.clone(),
             ours: spec
                 .tools
                 .definitions()
@@ -105,7 +108,7 @@ impl Expectation {
                 return Err(not_as_requested(&format!("it has no tool {tool:?}")));
             }
         }
-        for server in &self.servers {
+        for server in self.servers.iter().filter(|it| !self.optional.contains(it)) {
             let state = state_of(server, init);
             if !["connected", "pending"].contains(&state) {
                 // It may be there again the next time, unlike what a person must mend.
@@ -256,6 +259,20 @@ mod tests {
         ] {
             let error = check(mode, tools, servers).expect_err("not as asked");
             assert!(error.contains(blamed), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_optional_server_may_be_missing_from_the_start() {
+        let failed =
+            r#"[{"name":"autonoe","status":"connected"},{"name":"ext","status":"failed"}]"#;
+        for servers in [failed, r#"[{"name":"autonoe","status":"connected"}]"#] {
+            let mut expectation = expectation();
+            expectation.optional = OptionalServers::from_iter(["ext"]);
+
+            let checked = check_by(&mut expectation, "dontAsk", TOOLS, servers);
+
+            assert_eq!(checked, Ok(()), "{servers}");
         }
     }
 

@@ -165,18 +165,24 @@ impl Live {
     ///
     /// # Errors
     ///
-    /// A server failed.
+    /// A server failed that the session needs.
     async fn wait_for_servers(
         &mut self,
         options: &ClaudeOptions,
         spec: &SessionSpec,
     ) -> Result<(), AgentError> {
+        let mut servers = spec.mcp_servers.clone();
         while self.expectation.has_servers() {
             let status = self.ask(Request::McpStatus).await?;
-            if let Some(failure) = McpFailure::find(status.as_ref(), &spec.mcp_servers) {
+            if let Some(failure) = McpFailure::find(status.as_ref(), &servers) {
                 let (environment, since) = (&options.environment, self.started);
                 let log = McpLog::read(environment, &spec.cwd, failure.name, since).await;
-                return Err(failure.error(&log));
+                let (name, error) = (failure.name.to_owned(), failure.error(&log));
+                if !spec.may_start_without(&name, &error) {
+                    return Err(error);
+                }
+                servers.remove(&name);
+                continue;
             }
             if !self.expectation.is_connecting(status.as_ref()) {
                 break;

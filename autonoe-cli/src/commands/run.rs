@@ -68,7 +68,12 @@ fn work(work: &Work<'_>, surroundings: &Surroundings) -> Result<ExitCode, CliErr
         .sandbox(sandbox_switch(work.agent.no_sandbox, surroundings))
         .destructive(work.destructive)
         .limits(work.agent.limits.given())
-        .configure(stage.configuration(work.agent, built.outer_sandbox, surroundings))
+        .configure(stage.configuration(
+            work.agent,
+            built.outer_sandbox,
+            built.missing_server,
+            surroundings,
+        ))
         .configure(move |runner| runner.workspace(Arc::new(files)));
 
     let report = stage.play(&control, project_run.run(&control))??;

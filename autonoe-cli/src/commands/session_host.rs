@@ -42,7 +42,12 @@ pub(crate) fn session_host(
     let mut stage = Stage::open(&agent, &output, &project, &models, surroundings);
     stage.warn_of(args.destructive(), &built.warnings);
     let files = Arc::new(ProjectFiles::new(project.root()));
-    let configuration = stage.configuration(&agent, built.outer_sandbox, surroundings);
+    let configuration = stage.configuration(
+        &agent,
+        built.outer_sandbox,
+        built.missing_server,
+        surroundings,
+    );
     let host = ProjectSessionHost::new(project, built.agents)
         .mode(args.mode())
         .sandbox(sandbox_switch(agent.no_sandbox, surroundings))

@@ -125,13 +125,15 @@ impl Stage {
         &self,
         agent: &AgentArgs,
         outer_sandbox: Option<OuterSandbox>,
+        missing_server: Option<String>,
         surroundings: &Surroundings,
     ) -> impl Fn(SessionRunnerBuilder) -> SessionRunnerBuilder + Send + Sync + 'static {
         let mut observers = self.observers();
         observers.extend(self.telemetry.meters());
         let models = agent.models();
         let (trace, content) = (self.trace.clone(), self.telemetry.content());
-        let equipment = Equipment::new(outer_sandbox, agent.thinking, surroundings);
+        let equipment = Equipment::new(outer_sandbox, agent.thinking, surroundings)
+            .without_server(missing_server);
         move |runner| {
             let mut runner = equipment.put_into(runner);
             runner = runner.models(models.clone()).trace_content(content);

@@ -20,7 +20,7 @@ use super::fitness::{Wanted, check, check_config};
 use super::git_identity::add_git_identity;
 use super::priced::priced;
 use super::program_environment::{is_key_of_other_service, program_environment};
-use super::servers::{Which, check_servers};
+use super::servers::{MissingServer, Which, check_servers};
 use super::{BackendChoice, ChosenBackend, ChosenModel, ModelsFile, NoModel, Origin};
 use crate::error::{CliError, whole};
 use crate::surroundings::Surroundings;
@@ -39,7 +39,19 @@ pub(crate) struct Built {
     pub(crate) agents: Arc<dyn AgentClientFactory>,
     /// The sandbox that the backend makes around its sessions.
     pub(crate) outer_sandbox: Option<OuterSandbox>,
+    /// The built-in MCP server, if it cannot be started.
+    pub(crate) missing_server: Option<String>,
     pub(crate) warnings: Vec<String>,
+}
+
+impl Built {
+    /// Leaves the server out of sessions, if it is missing.
+    fn omit(&mut self, missing: Option<MissingServer>) {
+        if let Some(MissingServer { name, warning }) = missing {
+            self.missing_server = Some(name);
+            self.warnings.push(warning);
+        }
+    }
 }
 
 impl ChosenBackend {
@@ -122,15 +134,16 @@ impl ChosenBackend {
             Some(chosen) => {
                 let chosen = chosen.map_err(NoModel::into_error)?;
                 let chosen = chosen.withhold(models.telemetry.keys());
-                let (built, options) = on_model(&chosen, project, surroundings)?;
+                let (mut built, options) = on_model(&chosen, project, surroundings)?;
                 // What a person tells in JSON has always been taken as it is.
                 if matches!(self.choice, BackendChoice::Model(_)) {
-                    check_servers(project, mode, &BTreeMap::new(), &options, Which::All)?;
+                    let none = BTreeMap::new();
+                    built.omit(check_servers(project, mode, &none, &options, Which::All)?);
                 }
                 built
             }
             None => {
-                let built = self.build_spec(project, models, surroundings)?;
+                let mut built = self.build_spec(project, models, surroundings)?;
                 let which = match self.choice.tag() {
                     // It starts no servers.
                     SCRIPTED => None,
@@ -144,12 +157,14 @@ impl ChosenBackend {
                     options.env.clone_from(&surroundings.environment);
                     let servers = &fields_of(&**spec)["mcpServers"];
                     let backend_servers = BTreeMap::deserialize(servers).unwrap_or_default();
-                    check_servers(project, mode, &backend_servers, &options, which)?;
+                    let missing = check_servers(project, mode, &backend_servers, &options, which)?;
+                    built.omit(missing);
                 }
                 built
             }
         };
         built.warnings.splice(0..0, self.announced.iter().cloned());
+        built.warnings.extend(config.warnings().iter().cloned());
         built.warnings.extend(environment_warnings(&config));
         Ok(built)
     }
@@ -172,6 +187,7 @@ impl ChosenBackend {
         Ok(Built {
             agents: priced(tag, &fields, models, agents),
             outer_sandbox: spec.outer_sandbox(),
+            missing_server: None,
             warnings: Vec::new(),
         })
     }
@@ -205,6 +221,7 @@ fn on_model(
         warnings: chosen.announced(),
         agents: Arc::new(ModelAgents::new(options)),
         outer_sandbox: None,
+        missing_server: None,
     };
     Ok((built, servers))
 }

@@ -15,6 +15,7 @@ pub(crate) struct Equipment {
     thinking: Option<ThinkingBudget>,
     tool_server: Arc<dyn ToolServer>,
     of_browser: Vec<(String, String)>,
+    missing_server: Option<String>,
     home: Option<PathBuf>,
 }
 
@@ -34,14 +35,24 @@ impl Equipment {
             thinking,
             tool_server: Arc::new(tool_server),
             of_browser: surroundings.texts_beginning_with("PLAYWRIGHT_"),
+            missing_server: None,
             home: surroundings.home(),
         }
+    }
+
+    /// Leaves out an MCP server that cannot be started.
+    pub(crate) fn without_server(mut self, server: Option<String>) -> Self {
+        self.missing_server = server;
+        self
     }
 
     /// Puts it into sessions.
     pub(crate) fn put_into(&self, mut runner: SessionRunnerBuilder) -> SessionRunnerBuilder {
         // Codex hands nothing of its environment on to the servers of a session.
         runner = runner.mcp_server_environment("playwright", self.of_browser.clone());
+        if let Some(server) = &self.missing_server {
+            runner = runner.without_mcp_server(server);
+        }
         runner = runner.tool_server(self.tool_server.clone());
         if let Some(sandbox) = &self.outer_sandbox {
             runner = runner.outer_sandbox(sandbox.clone());

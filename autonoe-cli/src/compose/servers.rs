@@ -20,20 +20,28 @@ pub(super) enum Which {
     ProgramsInProject,
 }
 
-/// Looks whether the servers of a run could be started, before it begins. None is.
+/// The built-in server, if it cannot be started.
+pub(super) struct MissingServer {
+    pub(super) name: String,
+    pub(super) warning: String,
+}
+
+/// Checks that the servers of a run can be started, without starting them. Returns the built-in
+/// server if it cannot: a run does without it.
 ///
 /// `backend_servers` are the servers that the backend itself adds.
 ///
 /// # Errors
 ///
-/// One could not: its sessions would fail, each of them.
+/// Another server cannot be started. Every session would fail.
 pub(super) fn check_servers(
     project: &Project,
     mode: Mode,
     backend_servers: &BTreeMap<String, McpServer>,
     options: &McpOptions,
     which: Which,
-) -> Result<(), CliError> {
+) -> Result<Option<MissingServer>, CliError> {
+    let mut missing = None;
     let path = project.config_path();
     let config = AgentConfig::load(&path)?;
     let effective = EffectiveConfig::merge(config, mode, SandboxSwitch::default())?;
@@ -50,6 +58,14 @@ pub(super) fn check_servers(
             continue;
         };
         let remedy = remedy_of(server, &error);
+        if effective.is_optional_server(name) && !backend_servers.contains_key(name) {
+            let error = whole(&error);
+            missing = Some(MissingServer {
+                name: name.clone(),
+                warning: format!("agents work without a browser: {error}; {remedy}"),
+            });
+            continue;
+        }
         // What stands in a file is told with its place there.
         let file = ConfigFile::load(&path)?;
         let named = file.filter(|file| {
@@ -64,7 +80,7 @@ pub(super) fn check_servers(
             None => CliError::failure(whole(&error)).with_hint(remedy),
         });
     }
-    Ok(())
+    Ok(missing)
 }
 
 /// Returns a server whose program has an absolute path, if it has a path.

@@ -27,6 +27,6 @@ fn a_run_on_a_model_sees_the_page_with_the_built_in_server() {
     saw_the_page(&setting, &output);
     assert_eq!(
         setting.calls(),
-        ["@playwright/mcp@latest --headless --isolated"]
+        ["@playwright/mcp@latest --headless --isolated --caps=testing"]
     );
 }

@@ -1,5 +1,6 @@
 //! Runs that have a browser, and syncs that have none.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::process::Output;
 
@@ -29,6 +30,10 @@ pub(crate) fn looks_at(site: &Site) -> Vec<Turn> {
             json!({"url": site.url()}),
         ),
         Turn::tool("mcp__playwright__browser_snapshot", json!({})),
+        Turn::tool(
+            "mcp__playwright__browser_verify_text_visible",
+            json!({"text": TEXT}),
+        ),
         Turn::tool("mcp__playwright__browser_evaluate", forged),
         Turn::tool(
             "mcp__autonoe__set_status",
@@ -43,6 +48,8 @@ pub(crate) fn saw_the_page(setting: &Setting, output: &Output) {
     let told = setting.told();
     assert!(output.status.success(), "{output:?}\n{told:#?}");
     assert!(told.iter().any(|result| result.contains(TEXT)), "{told:#?}");
+    let verified = |result: &String| result.contains("Result\\nDone");
+    assert!(told.iter().any(verified), "{told:#?}");
     let refused =
         |result: &String| result.contains(".autonoe") && result.contains("is_error: true");
     assert!(told.iter().any(refused), "{told:#?}");
@@ -59,7 +66,9 @@ async fn a_run_sees_the_page_with_the_server_of_its_settings(build: Build) {
     let browser = chromium::program();
     let setting = setting.config(&json!({"mcpServers": {"playwright": {
         "command": server,
-        "args": ["--headless", "--isolated", "--executable-path", browser, "--no-sandbox"],
+        "args": [
+            "--headless", "--isolated", "--caps=testing", "--executable-path", browser, "--no-sandbox",
+        ],
     }}}));
 
     let output = setting.autonoe(&["run", "--no-sandbox"]);
@@ -86,7 +95,7 @@ fn the_built_in_server_takes_its_browser_from_the_environment() {
     saw_the_page(&setting, &output);
     assert_eq!(
         setting.calls(),
-        ["@playwright/mcp@latest --headless --isolated"]
+        ["@playwright/mcp@latest --headless --isolated --caps=testing"]
     );
 }
 
@@ -137,4 +146,57 @@ fn a_sync_starts_no_browser_whoever_brings_it() {
         .collect();
     assert!(browsers.is_empty(), "{browsers:?}");
     setting.model.verify();
+}
+
+/// As on a machine without a network.
+#[test]
+fn a_browser_that_cannot_start_is_left_out_with_one_warning() {
+    for (npx, reason) in [
+        ("echo 'npm error network' >&2; exit 1", "npm error network"),
+        ("exec sleep 300", ""),
+    ] {
+        let script = vec![
+            Turn::text("Not yet."),
+            Turn::tool(
+                "mcp__autonoe__set_status",
+                json!({"deliverableId": "DL-001", "status": "passed"}),
+            ),
+            Turn::text("It shows what is left."),
+        ];
+        let setting = Setting::new(Build::NEWER, &ledger(false), script);
+        setting.program_called("npx", &format!("echo $PPID >> ../sessions; {npx}"));
+        // Milliseconds that Claude Code waits for a server.
+        let setting = setting.variable("MCP_TIMEOUT", "3000");
+
+        let output = setting.autonoe(&["run", "--no-sandbox", "--pause=0s"]);
+
+        assert!(output.status.success(), "{npx}: {output:?}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let warning = "agents work without the MCP server \"playwright\"";
+        assert_eq!(stderr.matches(warning).count(), 1, "{npx}: {stderr}");
+        assert!(stderr.contains(reason), "{npx}: {stderr}");
+        // Claude Code may try again, but the second session does not have the server.
+        let sessions = fs::read_to_string(setting.project().join("../sessions"));
+        let sessions = sessions.expect("it was started");
+        let sessions: BTreeSet<_> = sessions.lines().collect();
+        assert_eq!(sessions.len(), 1, "{npx}: {sessions:?}");
+        setting.model.verify();
+    }
+}
+
+/// A server of the file is needed: its author wants agents to use it.
+#[test]
+fn a_browser_of_the_settings_that_cannot_start_fails_the_session() {
+    let setting = Setting::new(Build::NEWER, &ledger(false), Vec::<Turn>::new());
+    let server = setting.program_called("playwright-mcp", "exit 1");
+    let setting = setting.config(&json!({"mcpServers": {"playwright": {"command": server}}}));
+
+    let output = setting.autonoe(&["run", "--no-sandbox", "--pause=0s", "--max-retries=0"]);
+
+    assert!(!output.status.success(), "{output:?}");
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        stdout.contains("the MCP server \"playwright\""),
+        "{output:?}"
+    );
 }

@@ -68,11 +68,23 @@ impl Setting {
     /// Puts a program on the search path that writes down how it was called, and then is the real
     /// Playwright MCP server. It takes its time, as the first download does.
     pub(crate) fn server_called(&self, name: &str) -> PathBuf {
-        let (calls, script) = (self.folders.path().join("calls"), playwright::script());
+        let server = playwright::script();
+        self.program_called(
+            name,
+            &format!(
+                "sleep 3\ncase $1 in @*) shift;; esac\nexec node '{}' \"$@\"",
+                server.display()
+            ),
+        )
+    }
+
+    /// Puts a program on the search path that writes down how it was called, and then does what
+    /// `script` says.
+    pub(crate) fn program_called(&self, name: &str, script: &str) -> PathBuf {
+        let calls = self.folders.path().join("calls");
         let text = format!(
-            "#!/bin/sh\necho \"$*\" >> '{}'\nsleep 3\ncase $1 in @*) shift;; esac\nexec node '{}' \"$@\"\n",
-            calls.display(),
-            script.display()
+            "#!/bin/sh\necho \"$*\" >> '{}'\n{script}\n",
+            calls.display()
         );
         self.write(&format!("bin/{name}"), &text);
         let program = self.folders.path().join("bin").join(name);

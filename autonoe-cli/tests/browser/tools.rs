@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
-use autonoe_core::PLAYWRIGHT_MCP_TOOLS;
+use autonoe_core::{EffectiveConfig, McpServer, Mode, PLAYWRIGHT_MCP_TOOLS, SandboxSwitch};
 use serde_json::{Value, json};
 
 use crate::browser::playwright;
 
 /// Asks the real server which tools it has.
-fn offered(arguments: &[&str]) -> BTreeSet<String> {
+fn offered(arguments: &[String]) -> BTreeSet<String> {
     let folder = tempfile::tempdir().expect("a directory can be made");
     let mut server = Command::new("node")
         .arg(playwright::script())
@@ -51,10 +51,21 @@ fn granted() -> BTreeSet<String> {
     tools.map(|tool| (*tool).to_owned()).collect()
 }
 
+/// Returns the arguments that a run starts the built-in server with, without the package that
+/// `npx` fetches.
+fn arguments_of_runs() -> Vec<String> {
+    let config = EffectiveConfig::merge(None, Mode::Run, SandboxSwitch::default());
+    let config = config.expect("nothing is configured");
+    match &config.mcp_servers()["playwright"] {
+        McpServer::Stdio { args, .. } => args[1..].to_vec(),
+        other => panic!("{other:?}"),
+    }
+}
+
 // Shows: spec/4.1/tools
 #[test]
 fn every_tool_of_the_built_in_server_is_granted_but_the_one_that_runs_code_in_it() {
-    let offered = offered(&["--headless", "--isolated"]);
+    let offered = offered(&arguments_of_runs());
 
     let refused: Vec<_> = offered.difference(&granted()).cloned().collect();
 
@@ -64,7 +75,7 @@ fn every_tool_of_the_built_in_server_is_granted_but_the_one_that_runs_code_in_it
 // Shows: spec/4.1/allowed-tools
 #[test]
 fn every_tool_that_is_granted_is_there() {
-    let offered = offered(&["--headless", "--isolated", "--caps=testing"]);
+    let offered = offered(&arguments_of_runs());
 
     let unknown: Vec<_> = granted().difference(&offered).cloned().collect();
 

@@ -131,6 +131,7 @@ fn a_server_that_codex_cannot_start_ends_the_run_with_its_name_and_a_way_out() {
     setting.nothing_is_left();
 }
 
+/// A server of the file is needed, also if it is the browser.
 #[test]
 fn a_server_whose_program_is_missing_is_told_before_a_run() {
     for (setting, backend) in [
@@ -139,6 +140,8 @@ fn a_server_whose_program_is_missing_is_told_before_a_run() {
         (setting().program("agent", "exit 1"), "acp:agent"),
         (setting().program("claude", "exit 1"), "claude"),
     ] {
+        let servers = r#"{"mcpServers": {"playwright": {"command": "npx"}}}"#;
+        fs::write(setting.root().join(".autonoe/agent.json"), servers).expect("writable");
         let mut command = setting.bare_command(&["run", "--backend", backend]);
         command
             .env("OPENAI_API_KEY", "nobody asks")
@@ -149,5 +152,20 @@ fn a_server_whose_program_is_missing_is_told_before_a_run() {
         assert_eq!(run.code, Some(1), "{backend}: {run:?}");
         assert!(run.stderr.contains("\"playwright\""), "{backend}: {run:?}");
         assert!(run.stderr.contains("install Node.js"), "{backend}: {run:?}");
+    }
+}
+
+#[test]
+fn without_node_there_is_a_warning_and_no_browser() {
+    for (setting, backend) in [
+        (setting().program("agent", "exit 1"), "acp:agent"),
+        (setting().program("claude", "exit 1"), "claude"),
+    ] {
+        let run = said(setting.bare_command(&["run", "--backend", backend]));
+
+        // The stand-in for the program is what ends the run.
+        assert_eq!(run.code, Some(1), "{backend}: {run:?}");
+        let warning = "agents work without a browser: the MCP server \"playwright\"";
+        assert_eq!(run.stderr.matches(warning).count(), 1, "{backend}: {run:?}");
     }
 }

@@ -68,7 +68,14 @@ fn each_problem_alone_is_in_the_way_of_a_run() {
             }),
         ),
         ("git", "no program `git`", Box::new(program("git"))),
-        ("mcp server", "no program `npx`", Box::new(program("npx"))),
+        (
+            "mcp server",
+            "docs: there is no program `docs-server`",
+            Box::new(file(
+                ".autonoe/agent.json",
+                "{\"mcpServers\": {\"docs\": {\"command\": \"docs-server\"}}}",
+            )),
+        ),
         (
             "sandbox",
             "socat is not on PATH",
@@ -122,6 +129,41 @@ fn each_problem_alone_is_in_the_way_of_a_run() {
         assert_eq!(problems.len(), 1, "{name}: {problems:?}");
         assert_eq!(problems[0]["name"], name);
         let text = problems[0]["found"].as_str().expect("a text");
+        assert!(text.contains(found), "{name}: {text}");
+    }
+}
+
+#[test]
+fn a_warning_does_not_keep_a_run_from_starting() {
+    type Change = Box<dyn Fn(Setting) -> Setting>;
+    let cases: Vec<(&str, &str, Change)> = vec![
+        (
+            "agent.json",
+            "agent.json:1:2: /sandbox: the unknown field `sandbox` has no effect",
+            Box::new(|it| it.file(".autonoe/agent.json", "{\"sandbox\": false}")),
+        ),
+        (
+            "mcp server",
+            "there is no program `npx`; agents work without a browser",
+            Box::new(|it| {
+                fs::remove_file(it.project().join("../bin/npx")).expect("it is there");
+                it
+            }),
+        ),
+    ];
+    for (name, found, change) in cases {
+        let said = change(healthy()).autonoe(&["doctor", "--json"]);
+
+        let json: Value = serde_json::from_str(&said.stdout).expect("JSON");
+        let findings = json["findings"].as_array().expect("a list");
+        let warnings: Vec<_> = findings
+            .iter()
+            .filter(|it| it["state"] == "warning")
+            .collect();
+        assert_eq!((said.code, &json["canRun"]), (0, &true.into()), "{name}");
+        assert_eq!(warnings.len(), 1, "{name}: {warnings:?}");
+        assert_eq!(warnings[0]["name"], name);
+        let text = warnings[0]["found"].as_str().expect("a text");
         assert!(text.contains(found), "{name}: {text}");
     }
 }

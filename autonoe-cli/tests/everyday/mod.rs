@@ -19,6 +19,7 @@ mod mcp_server;
 mod memory_file;
 mod other_backends;
 mod protected_files;
+mod spec_example;
 mod sub_agent;
 mod temporary_files;
 mod web_site;

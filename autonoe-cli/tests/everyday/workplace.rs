@@ -31,15 +31,25 @@ pub(crate) const MODEL_KEY: &str = "hush-model-key";
 pub(crate) const GITHUB_TOKEN: &str = "hush-github-token";
 pub(crate) const NPM_TOKEN: &str = "hush-npm-token";
 
-/// Replaces the built-in browser: an MCP server without tools.
+/// Replaces the packages that `npx` would fetch: `custom-mcp-server` is a server with one tool, and
+/// everything else, such as the built-in browser, is a server without tools.
 const NPX: &str = r"#!/usr/bin/env node
+const schema = { type: 'object', properties: { note: { type: 'string' } }, required: ['note'] };
+const remember = { name: 'remember', description: 'Remembers a note', inputSchema: schema };
+const tools = process.argv[2] === 'custom-mcp-server' ? [remember] : [];
+const handlers = {
+  initialize: ({ protocolVersion }) => ({
+    protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'npx', version: '1.0.0' },
+  }),
+  'tools/list': () => ({ tools }),
+  'tools/call': ({ name, arguments: { note } }) => ({
+    content: [{ type: 'text', text: `${name}: ${note}` }],
+  }),
+};
 require('readline').createInterface({ input: process.stdin }).on('line', line => {
   const { id, method, params } = JSON.parse(line);
   if (id === undefined) return;
-  const { protocolVersion } = params ?? {};
-  const serverInfo = { name: 'playwright', version: '1.0.0' };
-  const hello = { protocolVersion, capabilities: { tools: {} }, serverInfo };
-  const result = method === 'initialize' ? hello : { tools: [] };
+  const result = handlers[method]?.(params ?? {}) ?? {};
   console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
 }).on('close', () => process.exit(0));
 ";

@@ -3,6 +3,7 @@
 
 mod decisions;
 mod flows;
+mod ignored_fields;
 mod lock;
 mod lost_ground;
 mod options;

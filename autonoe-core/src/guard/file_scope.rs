@@ -145,9 +145,9 @@ impl FileScope {
                 ));
             }
             if is_outside(place, &writable) {
+                // No grant of the baseline covers the temporary places, so this does not name them.
                 return Err(format!(
-                    "{path:?} is outside the project; write inside the project or in {:?}",
-                    self.project_paths.temporary
+                    "{path:?} is outside the project; write inside the project"
                 ));
             }
             if has_below(place, &writable, ".git") {

@@ -10,7 +10,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Events, Gate, Keeping, McpServer, ToolCall, Toolbox};
+use super::{
+    AgentError, Events, Gate, Keeping, McpServer, OptionalServers, RunEventKind, ToolCall, Toolbox,
+};
 use crate::domain::{
     AgentSessionId, Budget, CredentialFilter, Epoch, InstructionName, Mode, SessionKey,
     SpanContext, TraceContext,
@@ -60,6 +62,10 @@ pub struct SessionSpec {
     pub tools: Toolbox,
     /// Other MCP servers, by name.
     pub mcp_servers: BTreeMap<String, McpServer>,
+    /// Those of the MCP servers that the session can do without; see
+    /// [`may_start_without`](Self::may_start_without). A backend that ignores this does not start
+    /// without any of them.
+    pub optional_servers: OptionalServers,
     /// Whether the backend must keep its tools in a sandbox.
     pub sandbox: Sandbox,
     /// The sandbox around the whole backend, if there is one.
@@ -103,6 +109,7 @@ impl SessionSpec {
             gate,
             tools,
             mcp_servers: BTreeMap::new(),
+            optional_servers: OptionalServers::default(),
             sandbox: Sandbox::Required,
             outer_sandbox: None,
             environment: BTreeMap::new(),
@@ -116,6 +123,22 @@ impl SessionSpec {
             resume: None,
             keeping: Keeping::default(),
         }
+    }
+
+    /// Tells a session whose MCP server `name` failed with `error` whether it may start without it.
+    ///
+    /// The first failure of an optional server emits a warning, and later sessions of the run do not
+    /// have the server. A session must not start without a server that is not optional.
+    pub fn may_start_without(&self, name: &str, error: &AgentError) -> bool {
+        if !self.optional_servers.contains(name) {
+            return false;
+        }
+        if self.optional_servers.fail(name) {
+            let message = format!("agents work without the MCP server {name:?}: {error}");
+            let warning = RunEventKind::Warning { message: &message };
+            self.events.emit(warning);
+        }
+        true
     }
 
     /// Makes the call that the gate is to decide about: session, directory and mode are filled in.

@@ -109,6 +109,9 @@ impl ProjectTaking {
         let config = AgentConfig::load(project.config_path())?;
         let config =
             EffectiveConfig::merge(config, self.mode, self.sandbox)?.destructive(self.destructive);
+        for warning in config.warnings() {
+            tracing::info!("{warning}");
+        }
         let lock = RunLock::acquire(&project, self.clock.now())?;
         let journal = Journal::read(&project.journal_path())?;
         let repository =

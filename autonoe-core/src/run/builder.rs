@@ -21,8 +21,8 @@ use crate::domain::{Budget, CredentialFilter, Mode, Models, OnQuota, QuotaBackof
 use crate::guard::CredentialPlaces;
 use crate::port::{
     AgentClientFactory, Clock, DeliverableRepository, Gate, IdSource, InstructionSource, McpServer,
-    OuterSandbox, PermissionRule, PreToolUseHook, ProjectPaths, RunObserver, Sandbox, SystemClock,
-    ThinkingBudget, Tool, ToolServer, Workspace,
+    OptionalServers, OuterSandbox, PermissionRule, PreToolUseHook, ProjectPaths, RunObserver,
+    Sandbox, SystemClock, ThinkingBudget, Tool, ToolServer, Workspace,
 };
 
 /// Puts a [`SessionRunner`](crate::SessionRunner) together, or [`Sessions`](crate::Sessions) for a
@@ -57,6 +57,7 @@ pub struct SessionRunnerBuilder {
     system_prompt: Option<String>,
     project_memory: bool,
     mcp_servers: BTreeMap<String, McpServer>,
+    optional_servers: OptionalServers,
     sandbox: Sandbox,
     outer_sandbox: Option<OuterSandbox>,
     environment: BTreeMap<String, String>,
@@ -96,6 +97,7 @@ impl SessionRunnerBuilder {
             system_prompt: None,
             project_memory: true,
             mcp_servers: BTreeMap::new(),
+            optional_servers: OptionalServers::default(),
             sandbox: Sandbox::Required,
             outer_sandbox: None,
             environment: BTreeMap::new(),
@@ -319,6 +321,25 @@ impl SessionRunnerBuilder {
     #[must_use]
     pub fn mcp_server(mut self, name: impl Into<String>, server: McpServer) -> Self {
         self.mcp_servers.insert(name.into(), server);
+        self
+    }
+
+    /// Adds an MCP server to every session that can do without it: if it fails, the run emits a
+    /// warning and its sessions do not have the server.
+    ///
+    /// Agents in this process and Claude Code support this. Other backends treat the server as one
+    /// of [`mcp_server`](Self::mcp_server).
+    #[must_use]
+    pub fn optional_mcp_server(mut self, name: impl Into<String>, server: McpServer) -> Self {
+        let name = name.into();
+        self.optional_servers.insert(name.clone());
+        self.mcp_server(name, server)
+    }
+
+    /// Removes the MCP server `name` from every session, if there is one by now.
+    #[must_use]
+    pub fn without_mcp_server(mut self, name: &str) -> Self {
+        self.mcp_servers.remove(name);
         self
     }
 

@@ -65,12 +65,15 @@ pub(super) fn gate(
     Ok(parts.hooks.iter().cloned().fold(gate, Gate::with_hook))
 }
 
-/// Returns the MCP servers of others. What their tools change nobody knows.
+/// Returns the MCP servers of others, without optional ones that failed before. A session that only
+/// reads gets none, because the effect of their tools is unknown.
 pub(super) fn mcp_servers(parts: &Parts, task: &Task<'_>) -> BTreeMap<String, McpServer> {
-    match is_read_only(task) {
-        true => BTreeMap::new(),
-        false => parts.mcp_servers.clone(),
+    if is_read_only(task) {
+        return BTreeMap::new();
     }
+    let mut servers = parts.mcp_servers.clone();
+    servers.retain(|name, _| !parts.optional_servers.has_failed(name));
+    servers
 }
 
 fn is_read_only(task: &Task<'_>) -> bool {

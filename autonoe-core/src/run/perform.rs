@@ -283,6 +283,7 @@ impl Setting {
             spec.system_prompt = Some(system_prompt.clone());
         }
         spec.mcp_servers = mcp_servers(parts, task);
+        spec.optional_servers = parts.optional_servers.clone();
         if let Some(served) = &served {
             let server = served.reached(stand.capabilities.tool_server);
             let server = server.ok_or_else(|| tools_not_reached(stand))?;

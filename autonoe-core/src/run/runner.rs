@@ -15,8 +15,8 @@ use super::{
 use crate::domain::{CredentialFilter, Models, RunReport, SessionKey, TraceContext};
 use crate::port::{
     AgentClientFactory, Clock, DeliverableRepository, Gate, Grants, IdSource, InstructionSource,
-    McpServer, OuterSandbox, PreToolUseHook, ProjectPaths, RunObserver, Sandbox, SessionSpec,
-    ThinkingBudget, Tool, ToolServer, Toolbox, Workspace,
+    McpServer, OptionalServers, OuterSandbox, PreToolUseHook, ProjectPaths, RunObserver, Sandbox,
+    SessionSpec, ThinkingBudget, Tool, ToolServer, Toolbox, Workspace,
 };
 
 /// Runs sessions one after another until the work is done, or until it must stop.
@@ -87,6 +87,7 @@ pub(super) struct Parts {
     pub(super) system_prompt: Option<String>,
     pub(super) project_memory: bool,
     pub(super) mcp_servers: BTreeMap<String, McpServer>,
+    pub(super) optional_servers: OptionalServers,
     pub(super) sandbox: Sandbox,
     pub(super) outer_sandbox: Option<OuterSandbox>,
     pub(super) environment: BTreeMap<String, String>,

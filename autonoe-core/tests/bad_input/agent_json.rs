@@ -23,7 +23,10 @@ const TEXTS: &[(&str, &str)] = &[
     ("is truncated", "{\n  \"profile\": \"node\",\n  \"hoo"),
     ("is followed by something", "{}\nhello\n"),
     ("is a list", "[]"),
-    ("has an unknown field", "{\n  \"temperature\": 1\n}\n"),
+    (
+        "has a field that would forbid something",
+        "{\n  \"denyCommands\": [\"curl\"]\n}\n",
+    ),
     ("has a misspelt field", "{\n  \"profil\": \"node\"\n}\n"),
     (
         "has a misspelt field further down",
@@ -45,10 +48,6 @@ const TEXTS: &[(&str, &str)] = &[
     (
         "has a rule that is none",
         "{\n  \"permissions\": {\n    \"allow\": [\"Reed(./**)\"]\n  }\n}\n",
-    ),
-    (
-        "wants to switch the sandbox off",
-        "{\n  \"sandbox\": {\"enabled\": false}\n}\n",
     ),
     (
         "has a hook that is not known",

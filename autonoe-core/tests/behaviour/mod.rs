@@ -16,6 +16,7 @@ mod limits;
 mod messages;
 mod observers;
 mod one_dependency;
+mod optional_servers;
 mod own_backend;
 mod recorded_events;
 mod resume;

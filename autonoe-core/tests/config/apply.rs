@@ -84,7 +84,7 @@ async fn run(config: EffectiveConfig, script: SessionScript) -> Started {
 }
 
 #[tokio::test(start_paused = true)]
-async fn grants_hooks_servers_and_sandbox_reach_the_session() {
+async fn the_spec_of_a_session_has_what_the_file_says() {
     let text = r#"{
         "permissions": {"allow": ["WebFetch(*)", "Write(./.autonoe/**)"]},
         "allowedTools": ["Task"],

@@ -1,8 +1,8 @@
 //! Values that mean nothing, each with the message that a person reads.
 
-use autonoe_core::ConfigErrorKind;
+use autonoe_core::{ConfigErrorKind, Mode};
 
-use crate::config::support::{error, parse};
+use crate::config::support::{error, merged, parse};
 
 /// The messages of several texts, one per line.
 fn errors(texts: &[&str]) -> String {
@@ -15,11 +15,14 @@ fn unknown_fields_at_every_level() {
     let messages = errors(&[
         r#"{"profil": "node"}"#,
         r#"{"porfile": "node"}"#,
-        r#"{"allowcommands": []}"#,
+        r#"{"hook": []}"#,
+        r#"{"permission": {}}"#,
+        r#"{"allowedtools": []}"#,
         r#"{"mcp_servers": {}}"#,
         r#"{"projectmemory": false}"#,
-        r#"{"temperature": 1}"#,
-        r#"{"sandbox": false}"#,
+        r#"{"backends": "codex"}"#,
+        r#"{"denyCommands": ["curl"]}"#,
+        r#"{"disallowedTools": ["Task"]}"#,
         r#"{"allowCommands": {"bsae": []}}"#,
         r#"{"allowCommands": {"verify": []}}"#,
         r#"{"permissions": {"alow": []}}"#,
@@ -34,6 +37,43 @@ fn unknown_fields_at_every_level() {
     ]);
 
     insta::assert_snapshot!(messages);
+}
+
+#[test]
+fn other_unknown_fields_are_warnings_with_a_suggestion() {
+    let texts = [
+        r#"{"allowcommands": []}"#,
+        r#"{"allowPkillTarget": []}"#,
+        r#"{"enviroment": {"allow": ["NPM_TOKEN"]}}"#,
+        r#"{"$schem": "x"}"#,
+        r#"{"temperature": 1}"#,
+        r#"{"sandbox": {"enabled": false}}"#,
+        r#"{"hooks": {}}"#,
+        r#"{"hooks": {"PreToolUse": ["bash-security", "autonoe-protection", "sync-write-restriction"]}}"#,
+        "{\n  \"version\": 2,\n  \"profile\": \"node\",\n  \"sandbox\": true\n}",
+    ];
+
+    let warnings = texts.map(|text| {
+        let config = parse(text).expect("a valid configuration");
+        config.warnings().join("\n")
+    });
+
+    insta::assert_snapshot!(warnings.join("\n"));
+}
+
+#[test]
+fn an_ignored_field_changes_nothing_else() {
+    let known = r#""profile": "node", "allowedTools": ["Task"], "mcpServers": {}"#;
+    let unknown = r#""sandbox": false, "hooks": {"PreToolUse": ["bash-security"]}, "x": [1]"#;
+
+    for mode in [Mode::Run, Mode::Sync] {
+        let without = merged(&format!("{{{known}}}"), mode);
+        let with = merged(&format!("{{{known}, {unknown}}}"), mode);
+
+        assert_eq!(without.warnings(), &[] as &[String]);
+        assert_eq!(with.warnings().len(), 3);
+        assert_eq!(with.to_string(), without.to_string());
+    }
 }
 
 #[test]
@@ -67,7 +107,9 @@ fn wrong_types_say_what_was_expected() {
         r#"{"mcpServers": {"a": {"command": "npx", "env": {"A": 1}}}}"#,
         r#"{"projectMemory": "off"}"#,
         r#"{"projectMemory": null}"#,
-        r#"{"hooks": {}}"#,
+        r#"{"hooks": {"PostToolUse": []}}"#,
+        r#"{"hooks": {"PreToolUse": "bash-security"}}"#,
+        r#"{"hooks": {"PreToolUse": [{"type": "core-deny-tool"}]}}"#,
         r#"{"hooks": ["core-deny-tool"]}"#,
         r#"{"hooks": [{"type": 1}]}"#,
         r#"{"hooks": [{"type": "core-deny-tool", "rule": 1, "reason": "x"}]}"#,
@@ -118,6 +160,7 @@ fn values_that_mean_nothing_say_what_would() {
 #[test]
 fn hooks_that_are_not_known_or_not_whole() {
     let messages = errors(&[
+        r#"{"hooks": {"PreToolUse": ["bash-security", "my-hook"]}}"#,
         r#"{"hooks": [{"rule": "Task"}]}"#,
         r#"{"hooks": [{"type": "core-dney-tool"}]}"#,
         r#"{"hooks": [{"type": "slack-notify"}]}"#,

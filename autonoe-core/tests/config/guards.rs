@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use autonoe_core::{
     AgentClient, AgentClientFactory, AgentConfig, AgentError, BuiltInInstructions, Capabilities,
     EffectiveConfig, GateDecision, Grants, MemoryRepository, Mode, ProjectPaths, RunControl,
-    SandboxSwitch, SessionRunner, SessionSpec, SpecContext,
+    SandboxSwitch, SessionRunner, SessionSpec, SpecContext, ToolCall,
 };
 use autonoe_testkit::{ScriptedAgents, SessionScript, VirtualClock};
 use proptest::prelude::*;
@@ -123,4 +123,51 @@ proptest! {
     fn a_disturbed_configuration_opens_nothing(config in disturbed(), mode in any_mode()) {
         nothing_is_open(&config.to_string(), mode)?;
     }
+}
+
+/// Decides about a call of a file tool in a session with these permission rules.
+async fn decide(rules: &[&str], mode: Mode, path: &str) -> GateDecision {
+    let text = json!({"permissions": {"allow": rules}}).to_string();
+    let config = AgentConfig::parse(&text, Path::new(FILE)).expect("valid");
+    let effective =
+        EffectiveConfig::merge(Some(config), mode, SandboxSwitch::default()).expect("checked");
+    let gate = effective
+        .apply(
+            SessionRunner::builder(PROJECT),
+            &SpecContext::new(Places::new(PROJECT)),
+        )
+        .expect("there are no hooks")
+        .build_gate()
+        .expect("parts fit");
+    let call = ToolCall::new("Write", json!({"file_path": path, "content": "x"}))
+        .in_dir(PROJECT)
+        .in_mode(mode);
+    gate.decide(&call).await
+}
+
+/// The guard leaves temporary files to the grants, and advises nothing that they refuse.
+#[tokio::test]
+async fn file_tools_write_temporary_files_only_if_a_rule_grants_it() {
+    let is_allowed = |decision: &GateDecision| !matches!(decision, GateDecision::Deny { .. });
+    for (rules, mode, allowed) in [
+        (&[][..], Mode::Run, false),
+        (&["Write(/tmp/**)"], Mode::Run, true),
+        (&[], Mode::Sync, false),
+        (&["Write(/tmp/**)"], Mode::Sync, false),
+    ] {
+        let decision = decide(rules, mode, "/tmp/x").await;
+
+        assert_eq!(
+            is_allowed(&decision),
+            allowed,
+            "{rules:?} {mode}: {decision:?}"
+        );
+    }
+    let GateDecision::Deny { reason, .. } = decide(&[], Mode::Run, "/etc/x").await else {
+        panic!("it is outside the project");
+    };
+    assert_eq!(
+        reason,
+        "\"/etc/x\" is outside the project; write inside the project"
+    );
 }

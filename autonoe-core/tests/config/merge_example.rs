@@ -51,7 +51,7 @@ fn every_format_of_a_permission_rule_is_granted() {
 }
 
 #[test]
-fn the_example_of_the_specification_means_what_it_says() {
+fn the_example_of_the_specification_is_merged_with_the_baseline() {
     let config = merged(EXAMPLE, Mode::Run);
 
     let owned =
@@ -70,10 +70,15 @@ fn the_example_of_the_specification_means_what_it_says() {
         .map(ToString::to_string)
         .collect();
     expected.extend(
-        ["WebFetch(https://api.example.com/*)", "Task", "WebSearch"]
-            .iter()
-            .chain(PLAYWRIGHT_MCP_TOOLS)
-            .map(ToString::to_string),
+        [
+            "WebFetch(https://api.example.com/*)",
+            "Task",
+            "WebSearch",
+            "mcp__custom-tool__*",
+        ]
+        .iter()
+        .chain(PLAYWRIGHT_MCP_TOOLS)
+        .map(ToString::to_string),
     );
     assert_eq!(rules(&config), expected);
     assert_eq!(
@@ -82,7 +87,7 @@ fn the_example_of_the_specification_means_what_it_says() {
             "custom-tool": {"command": "npx", "args": ["custom-mcp-server"]},
             "playwright": {
                 "command": "npx",
-                "args": ["@playwright/mcp@latest", "--headless", "--isolated"],
+                "args": ["@playwright/mcp@latest", "--headless", "--isolated", "--caps=testing"],
             },
         })
     );
@@ -101,6 +106,6 @@ fn in_a_sync_the_example_adds_neither_run_commands_nor_a_browser() {
             .is_empty()
     );
     assert_eq!(Vec::from_iter(config.mcp_servers().keys()), ["custom-tool"]);
-    let browser = |rule: &String| rule.contains("playwright");
-    assert!(!rules(&config).iter().any(browser));
+    let of_server = |rule: &String| rule.starts_with("mcp__");
+    assert!(!rules(&config).iter().any(of_server));
 }

@@ -14,7 +14,12 @@ fn stdio(command: &str, args: &[&str]) -> McpServer {
 fn built_in() -> McpServer {
     stdio(
         "npx",
-        &["@playwright/mcp@latest", "--headless", "--isolated"],
+        &[
+            "@playwright/mcp@latest",
+            "--headless",
+            "--isolated",
+            "--caps=testing",
+        ],
     )
 }
 
@@ -81,7 +86,42 @@ fn other_servers_are_merged_with_the_built_in_one() {
     );
 }
 
-// Shows: spec/9.2/playwright, spec/9.7/sync-servers
+#[test]
+fn all_tools_of_a_server_are_granted_unless_a_rule_names_the_server() {
+    for (permissions, tools, granted) in [
+        ("[]", "[]", &["mcp__docs__*"][..]),
+        (r#"["WebFetch(*)"]"#, r#"["Task"]"#, &["mcp__docs__*"]),
+        // These name other servers.
+        (
+            "[]",
+            r#"["mcp__docs2__read", "mcp__do__cs"]"#,
+            &["mcp__docs2__read", "mcp__do__cs", "mcp__docs__*"],
+        ),
+        ("[]", r#"["mcp__docs__read"]"#, &["mcp__docs__read"]),
+        (r#"["mcp__docs__read"]"#, "[]", &["mcp__docs__read"]),
+        ("[]", r#"["mcp__docs"]"#, &["mcp__docs"]),
+        ("[]", r#"["mcp__docs__*"]"#, &["mcp__docs__*"]),
+    ] {
+        let text = format!(
+            r#"{{"permissions": {{"allow": {permissions}}}, "allowedTools": {tools},
+                "mcpServers": {{"docs": {{"command": "x"}}}}}}"#
+        );
+        let of_servers = |mode| -> Vec<String> {
+            let rules = rules(&merged(&text, mode)).into_iter();
+            rules
+                .filter(|rule| rule.starts_with("mcp__") && !rule.contains("playwright"))
+                .collect()
+        };
+        assert_eq!(of_servers(Mode::Run), granted, "{text}");
+        // A sync gets nothing but what the file names.
+        let mut named = granted.to_vec();
+        named.retain(|rule| text.contains(rule));
+        assert_eq!(of_servers(Mode::Sync), named, "{text}");
+    }
+}
+
+// Shows: spec/9.2/playwright
+// Shows: spec/9.7/sync-servers
 #[test]
 fn a_sync_has_no_browser() {
     let both = r#"{"mcpServers": {"playwright": {"command": "x"}, "docs": {"command": "y"}}}"#;

@@ -7,7 +7,7 @@ use autonoe_core::{
     SwitchSource,
 };
 
-use crate::config::support::{bare, merged, parse, rules};
+use crate::config::support::{bare, merged, rules};
 
 const MODES: [Mode; 2] = [Mode::Run, Mode::Sync];
 
@@ -144,9 +144,19 @@ fn the_warning_says_who_switched_and_what_it_means() {
 // Shows: spec/5.5/sandbox-on-by-default-flag, spec/5.5/file-switch
 #[test]
 fn the_file_cannot_disable_the_sandbox() {
-    let error = parse(r#"{"sandbox": {"enabled": false}}"#).expect_err("no such field");
+    for sandbox in ["false", r#"{"enabled": false}"#, r#""off""#, "null"] {
+        for mode in MODES {
+            let config = merged(&format!(r#"{{"sandbox": {sandbox}}}"#), mode);
 
-    assert_eq!(error.pointer(), Some("/sandbox"));
+            assert_eq!(config.sandbox().sandbox(), Sandbox::Required, "{sandbox}");
+            assert_eq!(
+                config.sandbox().source(),
+                SwitchSource::Default,
+                "{sandbox}"
+            );
+            assert_eq!(config.warnings().len(), 1, "{sandbox}");
+        }
+    }
 }
 
 // Shows: spec/9.3/removing-autonoe-protection

@@ -86,6 +86,56 @@ fn the_first_session_depends_on_mode_and_ledger_and_nothing_is_written() {
     }
 }
 
+/// Appendix A.1 by files. An empty file counts as none: a run writes one before its first session, so
+/// a plan that was interrupted is made again.
+// Shows: spec/a.1/four-rows
+// Shows: spec/9.1/no-status
+#[test]
+fn the_first_instruction_follows_the_file_of_the_ledger() {
+    let empty = json!({"deliverables": []});
+    let deprecated = json!({"deliverables": [{
+        "id": "A", "description": "a thing", "acceptanceCriteria": ["it works"],
+        "passed": false, "blocked": false, "deprecatedAt": "2026-01-31",
+    }]});
+    for (mode, status, expected) in [
+        (Mode::Run, None, Some(InstructionName::Initializer)),
+        (
+            Mode::Run,
+            Some(empty.clone()),
+            Some(InstructionName::Initializer),
+        ),
+        (
+            Mode::Run,
+            Some(ledger(false)),
+            Some(InstructionName::Coding),
+        ),
+        (Mode::Run, Some(deprecated), None),
+        (Mode::Sync, None, Some(InstructionName::Sync)),
+        (Mode::Sync, Some(empty), Some(InstructionName::Sync)),
+        (Mode::Sync, Some(ledger(false)), Some(InstructionName::Sync)),
+    ] {
+        let project = TempProject::new().spec("# Shop");
+        let project = match &status {
+            Some(status) => project.status(status.clone()),
+            None => project,
+        };
+        assert_eq!(
+            project.project().status_path().exists(),
+            status.is_some(),
+            "{status:?}"
+        );
+
+        let next = preview(&project, mode).next;
+
+        let chosen = match &next {
+            NextStep::Session { instruction, .. } => Some(instruction.clone()),
+            NextStep::Finish { .. } => None,
+            other => panic!("{mode} {status:?}: {other:?}"),
+        };
+        assert_eq!(chosen, expected, "{mode} {status:?}: {next:?}");
+    }
+}
+
 #[test]
 fn a_text_of_the_project_is_told_with_its_file() {
     let project = TempProject::new()

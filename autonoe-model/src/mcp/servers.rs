@@ -117,7 +117,7 @@ async fn end_all(servers: Vec<Server>) -> Result<(), AgentError> {
     Err(AgentError::new(AgentErrorKind::Other, message))
 }
 
-/// Starts all servers side by side. If one fails, none is left.
+/// Starts all servers side by side. If one fails that the session needs, none is left.
 async fn start(
     spec: SessionSpec,
     options: McpOptions,
@@ -153,6 +153,13 @@ async fn start(
             }
             Err(failure) => failures.push(failure),
         }
+    }
+    // A server that was stopped did not fail.
+    if !stop.is_cancelled() {
+        failures.retain(|failure| {
+            let error = of_all(std::slice::from_ref(failure));
+            !spec.may_start_without(&failure.server, &error)
+        });
     }
     if failures.is_empty() {
         return Ok(Running { servers, started });

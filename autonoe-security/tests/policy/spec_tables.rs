@@ -28,7 +28,6 @@ fn the_cases_that_the_specification_names_are_judged_as_it_says() {
     );
 }
 
-// Shows: spec/6.2/command-lists
 #[test]
 fn base_commands_are_open_in_both_modes() {
     for command in [
@@ -101,7 +100,7 @@ fn profiles_open_their_commands_as_the_table_says() {
     }
 }
 
-// Shows: spec/6.2/command-lists, spec/9.7/sync-bash-limited
+// Shows: spec/9.7/sync-bash-limited
 #[test]
 fn sync_opens_the_verification_layer_and_run_the_whole_toolchain() {
     let verification = [

@@ -13,6 +13,7 @@ use tokio::runtime::Runtime;
 use crate::args::CheckArgs;
 use crate::compose::Equipment;
 use crate::error::CliError;
+use crate::present::harmless_line;
 use crate::surroundings::Surroundings;
 
 /// Guards that hold for every project; other blocks come from settings.
@@ -40,6 +41,9 @@ impl GatedValidator {
         let mode: Mode = args.mode.into();
         let effective = EffectiveConfig::merge(config, mode, SandboxSwitch::default())?
             .destructive(destructive);
+        for warning in effective.warnings() {
+            surroundings.note(&format!("warning: {}", harmless_line(warning)));
+        }
         let mut bash = effective.bash().clone();
         if !args.profiles.is_empty() {
             bash.profiles = Some(args.profiles.iter().copied().collect());

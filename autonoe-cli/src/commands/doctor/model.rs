@@ -8,6 +8,7 @@ use autonoe_core::{
 };
 use autonoe_model::McpOptions;
 
+use super::programs::without_browser;
 use crate::compose::{ChosenModel, ModelsFile, NoModel, Origin, remedy_of};
 use crate::error::whole;
 use crate::surroundings::Surroundings;
@@ -95,7 +96,14 @@ pub(super) fn servers(
     let options = chosen.servers(project.root(), surroundings);
     let servers = effective.mcp_servers().iter();
     servers
-        .map(|(name, server)| self::server(name, server, &options))
+        .map(
+            |(name, server)| match self::server(name, server, &options) {
+                problem if problem.is_problem() && effective.is_optional_server(name) => {
+                    without_browser(problem)
+                }
+                found => found,
+            },
+        )
         .collect()
 }
 

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use autonoe_core::{EffectiveConfig, McpServer, ProbeFinding};
+use autonoe_core::{EffectiveConfig, McpServer, ProbeFinding, ProbeState};
 use autonoe_process::find_program;
 
 use crate::compose::{NO_NODE, NO_PROGRAM};
@@ -22,7 +22,7 @@ pub(super) fn git(surroundings: &Surroundings) -> ProbeFinding {
     }
 }
 
-/// Looks for the programs of MCP servers. A session does not start without its servers.
+/// Looks for the programs of MCP servers. A session starts without the built-in server only.
 pub(super) fn servers(
     effective: &EffectiveConfig,
     surroundings: &Surroundings,
@@ -33,7 +33,14 @@ pub(super) fn servers(
             McpServer::Stdio { command, .. } => Some((name, command)),
             _ => None,
         })
-        .map(|(name, command)| server(name, command, surroundings))
+        .map(
+            |(name, command)| match server(name, command, surroundings) {
+                problem if problem.is_problem() && effective.is_optional_server(name) => {
+                    without_browser(problem)
+                }
+                found => found,
+            },
+        )
         .collect()
 }
 
@@ -51,4 +58,11 @@ fn server(name: &str, command: &str, surroundings: &Surroundings) -> ProbeFindin
     };
     let found = format!("{name}: there is no program `{command}`");
     ProbeFinding::problem("mcp server", found, remedy)
+}
+
+/// Makes a problem of the built-in server a warning: a run does without it.
+pub(super) fn without_browser(mut problem: ProbeFinding) -> ProbeFinding {
+    problem.state = ProbeState::Warning;
+    problem.found += "; agents work without a browser";
+    problem
 }

@@ -39,7 +39,7 @@ pub(super) fn files(project: &Project) -> Vec<ProbeFinding> {
     findings
 }
 
-/// Looks at `agent.json`, and returns what it comes to.
+/// Checks `agent.json`, and returns the configuration of a run with it.
 pub(super) fn config(
     project: &Project,
     switch: SandboxSwitch,
@@ -52,7 +52,11 @@ pub(super) fn config(
         None => "there is none; what is built in counts",
     };
     let effective = EffectiveConfig::merge(config, Mode::Run, switch).map_err(problem)?;
-    Ok((ProbeFinding::good(NAME, found), effective))
+    let found = match effective.warnings() {
+        [] => ProbeFinding::good(NAME, found),
+        warnings => ProbeFinding::explained_warning(NAME, warnings.join("; ")),
+    };
+    Ok((found, effective))
 }
 
 /// What is told of an `agent.json` whose mistake only the command knows.

@@ -41,6 +41,9 @@ pub(super) fn dry_run(
     let (given, now) = (work.agent.limits.given(), Timestamp::now());
     let preview = RunPreview::under(project, work.mode, sandbox, &given, now)?;
     backend.check_config(&preview.config)?;
+    for warning in preview.config.warnings() {
+        surroundings.note(&format!("warning: {}", harmless_line(warning)));
+    }
     let plan = Plan {
         first: First::of(work, &preview, chosen.as_ref()),
         settings: settings(work, &preview, &backend, chosen.as_ref()),

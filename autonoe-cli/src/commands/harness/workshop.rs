@@ -91,7 +91,8 @@ impl Workshop {
             name: name.to_owned(),
             model: model.map(str::to_owned),
             agents: built.agents,
-            equipment: Equipment::new(built.outer_sandbox, rules.thinking, surroundings),
+            equipment: Equipment::new(built.outer_sandbox, rules.thinking, surroundings)
+                .without_server(built.missing_server),
         });
         Ok(built.warnings)
     }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::check::check;
 use super::cursor::Cursor;
@@ -19,8 +20,9 @@ use crate::project::json_words::placeless_complaint;
 /// What agents may do in a project, beyond the security baseline: `.autonoe/agent.json`.
 ///
 /// A file only adds: no value in it removes a rule, a hook or a guard of the
-/// baseline, or touches the sandbox. What is not understood is an error; a
-/// broken file is never ignored.
+/// baseline, or touches the sandbox. A broken file is an error and is never
+/// ignored. An unknown field at the top is ignored with a warning, unless
+/// ignoring it could allow more than the file says.
 ///
 /// ```
 /// use std::path::Path;
@@ -71,7 +73,8 @@ pub struct AgentConfig {
     #[schemars(with = "Vec<String>")]
     pub allowed_tools: Vec<PermissionRule>,
     /// MCP servers by name. Left out: the built-in browser. Empty: none. Else these and
-    /// the built-in browser, which the name playwright replaces.
+    /// the built-in browser, which the name playwright replaces. In run mode, agents may use all
+    /// tools of a server here, unless permissions or allowedTools name some of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "BTreeMap<String, McpServer>")]
     pub mcp_servers: Option<BTreeMap<String, McpServer>>,
@@ -92,6 +95,8 @@ pub struct AgentConfig {
     /// The text that this was read from; none when it was made in code.
     #[serde(skip)]
     document: Option<Arc<Document>>,
+    #[serde(skip)]
+    warnings: Vec<String>,
 }
 
 /// What agents are granted beyond the baseline.
@@ -173,16 +178,45 @@ impl AgentConfig {
     /// The text is not JSON, or says something that is not understood.
     pub fn parse(text: &str, file: &Path) -> Result<Self, ConfigError> {
         let document = Document::parse(text, file)?;
-        check(&Cursor::root(&document))?;
-        let config: Self = serde_json::from_str(&document.text).map_err(|error| {
+        let ignored = check(&Cursor::root(&document))?;
+        let invalid = |error: serde_json::Error| {
             let error =
                 ConfigError::new(ConfigErrorKind::InvalidValue, placeless_complaint(&error));
             document.at_value("", error)
-        })?;
+        };
+        let mut fields: Map<String, Value> =
+            serde_json::from_str(&document.text).map_err(invalid)?;
+        for field in &ignored {
+            fields.remove(&field.name);
+        }
+        let config: Self = serde_json::from_value(Value::Object(fields)).map_err(invalid)?;
         Ok(Self {
             document: Some(Arc::new(document)),
+            warnings: ignored.into_iter().map(|field| field.warning).collect(),
             ..config
         })
+    }
+
+    /// Returns a warning for each field of the file that has no effect, with its place and a
+    /// suggestion. Show them to the operator.
+    ///
+    /// ```
+    /// use std::path::Path;
+    ///
+    /// use autonoe_core::AgentConfig;
+    ///
+    /// let text = r#"{"sandbox": {"enabled": false}}"#;
+    /// let config = AgentConfig::parse(text, Path::new(".autonoe/agent.json"))?;
+    ///
+    /// assert_eq!(
+    ///     config.warnings(),
+    ///     [".autonoe/agent.json:1:2: /sandbox: the unknown field `sandbox` has no effect; \
+    ///       only the operator who starts a run can switch the sandbox off"]
+    /// );
+    /// # Ok::<(), autonoe_core::ConfigError>(())
+    /// ```
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 
     /// Reads a configuration from a file, or returns `None` if there is no file.

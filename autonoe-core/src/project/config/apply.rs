@@ -47,8 +47,11 @@ impl EffectiveConfig {
             })?;
             builder = builder.hook(hook);
         }
-        for (name, server) in self.mcp_servers {
-            builder = builder.mcp_server(name, server);
+        for (name, server) in &self.mcp_servers {
+            builder = match self.is_optional_server(name) {
+                true => builder.optional_mcp_server(name, server.clone()),
+                false => builder.mcp_server(name, server.clone()),
+            };
         }
         Ok(builder)
     }

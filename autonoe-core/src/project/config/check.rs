@@ -3,9 +3,12 @@
 //! Serde would find the same mistakes, but not say where: it knows no
 //! pointers, and an untagged enum tells nothing of what it expected.
 
+mod ignored_field;
 mod server;
 mod spec;
 
+pub(super) use self::ignored_field::IgnoredField;
+use self::ignored_field::{named_guards, unknown_field};
 pub(super) use self::server::server_name_problem;
 use self::server::servers;
 use self::spec::{backend, hook};
@@ -62,10 +65,12 @@ const HOOKS: Expected<'_> = Expected::new(
 );
 const SWITCH: Expected<'_> = Expected::new("true or false", "false");
 
-/// Checks a whole configuration.
-pub(super) fn check(root: &Cursor<'_>) -> Checked {
-    for (name, field) in root.known_fields(CONFIG, FIELDS)? {
+/// Checks a whole configuration, and returns the fields to leave out.
+pub(super) fn check(root: &Cursor<'_>) -> Result<Vec<IgnoredField>, ConfigError> {
+    let mut ignored = Vec::new();
+    for (name, field) in root.fields(CONFIG)? {
         match name {
+            "$schema" => drop(field.string(Expected::any_text("a string"))?),
             "profile" => profiles(&field)?,
             "allowCommands" => commands(&field)?,
             "allowPkillTargets" => names(&field, PROCESSES, name_problem)?,
@@ -81,13 +86,14 @@ pub(super) fn check(root: &Cursor<'_>) -> Checked {
             }
             "allowedTools" => each(&field, TOOLS, tool)?,
             "mcpServers" => servers(&field)?,
+            "hooks" if field.is_object() => ignored.push(named_guards(&field)?),
             "hooks" => each(&field, HOOKS, hook)?,
             "projectMemory" => field.boolean(SWITCH)?,
             "backend" => backend(&field)?,
-            _ => drop(field.string(Expected::any_text("a string"))?),
+            _ => ignored.push(unknown_field(&field, name)?),
         }
     }
-    Ok(())
+    Ok(ignored)
 }
 
 fn each(list: &Cursor<'_>, expected: Expected<'_>, check: fn(&Cursor<'_>) -> Checked) -> Checked {

@@ -94,9 +94,9 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    fn unknown_field(&self, name: &str, known: &[&str]) -> ConfigError {
+    /// Returns the error that the field `name` at this place is none of `known`.
+    pub(super) fn unknown_field(&self, name: &str, known: &[&str]) -> ConfigError {
         let hint = match self.pointer.as_str() {
-            "/sandbox" => "only the person who starts a run can switch the sandbox".to_owned(),
             "/permissions/deny" => {
                 "rules only open; to block, add a hook of the type `core-deny-tool`".to_owned()
             }

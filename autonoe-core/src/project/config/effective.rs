@@ -8,6 +8,7 @@ use autonoe_security::{Destructive, PolicyConfig, Profile};
 use super::added_names::{command_problem, name_problem};
 use super::check::{server_name_problem, variable_problem};
 use super::explain::{shown_sandbox, shown_server, tag_of};
+use super::guard_names::GUARDS;
 use super::json_tree::below;
 use super::playwright::{self, PLAYWRIGHT, PLAYWRIGHT_MCP_TOOLS};
 use super::{
@@ -28,6 +29,7 @@ use crate::port::{Grants, HookSpec, McpServer, PermissionRule, SessionField};
 /// | commands | those of the file for the mode |
 /// | variables with credentials | those of the file |
 /// | MCP servers | the file has priority over the built-in browser |
+/// | tools of the file's MCP servers | all in run mode, or those that rules of the file name |
 /// | sandbox | the [`SandboxSwitch`], never the file |
 /// | project memory | on, unless the file turns it off |
 /// | backend | that of the file, unless whoever starts the run names one |
@@ -57,9 +59,6 @@ pub struct EffectiveConfig {
     credential_filter: CredentialFilter,
     lines: Vec<ConfigLine>,
 }
-
-/// The guards that the runner puts in front of every hook.
-const GUARDS: [&str; 3] = ["bash-security", "file-scope", "autonoe-protection"];
 
 impl EffectiveConfig {
     /// Merges the baseline of `mode` and what is built in with `config`.
@@ -143,6 +142,13 @@ impl EffectiveConfig {
         &self.mcp_servers
     }
 
+    /// Tells whether `server` is the built-in browser. A run warns and does without it if it cannot
+    /// start; every other server is needed.
+    pub fn is_optional_server(&self, server: &str) -> bool {
+        let listed = self.config.mcp_servers.as_ref();
+        server == PLAYWRIGHT && listed.is_none_or(|listed| !listed.contains_key(server))
+    }
+
     /// Returns the hooks that the configuration adds behind the guards.
     pub fn hooks(&self) -> &[Arc<dyn HookSpec>] {
         &self.config.hooks
@@ -190,6 +196,12 @@ impl EffectiveConfig {
     /// Returns the filter that decides which credentials reach the agents' tools.
     pub fn credential_filter(&self) -> &CredentialFilter {
         &self.credential_filter
+    }
+
+    /// Returns a warning for each field of the file that has no effect; see
+    /// [`AgentConfig::warnings`].
+    pub fn warnings(&self) -> &[String] {
+        self.config.warnings()
     }
 
     /// Returns every value with where it comes from. Printing the configuration shows the same.
@@ -310,6 +322,7 @@ impl EffectiveConfig {
                 return Err(self.invalid(&pointer, problem));
             }
             let source = self.config.source(&pointer);
+            self.grant_tools_of(&name, &source);
             self.add_server(name, server, source);
         }
         if self.mcp_servers.contains_key(PLAYWRIGHT) {
@@ -320,6 +333,21 @@ impl EffectiveConfig {
             }
         }
         Ok(())
+    }
+
+    /// Grants all tools of a server of the file in run mode, unless a rule of the file names the
+    /// server: then only what rules name is granted. The tools of the browser have a list of
+    /// their own.
+    fn grant_tools_of(&mut self, server: &str, source: &Source) {
+        let config = &self.config;
+        let mut rules = config.permissions.allow.iter().chain(&config.allowed_tools);
+        let is_restricted = rules.any(|rule| names_server(rule, server));
+        if is_restricted || server == PLAYWRIGHT || self.mode == Mode::Sync {
+            return;
+        }
+        let all_tools = format!("mcp__{server}__*");
+        self.grants = std::mem::take(&mut self.grants).with_tool(&all_tools);
+        self.tell("allowedTools", all_tools, source.clone());
     }
 
     /// Adds a server. A sync has no browser, whoever brings it: it could change what it looks at.
@@ -340,23 +368,9 @@ impl EffectiveConfig {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use autonoe_security::DenyAll;
-
-    use super::*;
-    use crate::guard::{AutonoeGuard, BashGuard, FileScope};
-    use crate::port::{PreToolUseHook, ProjectPaths};
-
-    #[test]
-    fn the_guards_go_by_their_own_names() {
-        let project_paths = ProjectPaths::new("/srv/project");
-        let guards: [&dyn PreToolUseHook; 3] = [
-            &BashGuard::new(Arc::new(DenyAll)),
-            &FileScope::new(project_paths.clone()),
-            &AutonoeGuard::new(project_paths),
-        ];
-
-        assert_eq!(guards.map(PreToolUseHook::name), GUARDS);
-    }
+/// Tells whether `rule` is about tools of `server`.
+fn names_server(rule: &PermissionRule, server: &str) -> bool {
+    let rest = rule.as_str().strip_prefix("mcp__");
+    let rest = rest.and_then(|rest| rest.strip_prefix(server));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with("__"))
 }

@@ -11,6 +11,7 @@ mod document;
 mod effective;
 mod expected;
 mod explain;
+mod guard_names;
 mod hook_schema;
 mod json_tree;
 mod named_backend;

@@ -9,10 +9,10 @@ pub(super) const PLAYWRIGHT: &str = "playwright";
 
 /// The tools of the Playwright MCP server that are granted when a run has it.
 ///
-/// They are those that the server has of itself, and those that it has with
-/// `--caps=testing`. What runs code in the server's own process
-/// (`browser_run_code_unsafe`) is left out: no guard would see it.
-/// `browser_evaluate` runs in the page.
+/// The built-in server offers all of them; the assertions and
+/// `browser_generate_locator` need its option `--caps=testing`.
+/// `browser_run_code_unsafe` is not granted: it runs code in the process of the
+/// server, where no guard sees it. `browser_evaluate` runs in the page.
 pub const PLAYWRIGHT_MCP_TOOLS: &[&str] = &[
     "mcp__playwright__browser_navigate",
     "mcp__playwright__browser_navigate_back",
@@ -45,13 +45,20 @@ pub const PLAYWRIGHT_MCP_TOOLS: &[&str] = &[
     "mcp__playwright__browser_verify_value",
 ];
 
-/// Returns the built-in server: without a window, and with a fresh profile for each session.
+/// The arguments of `npx` for the built-in server: no window, a fresh profile for each session, and
+/// the tools that verify a page.
+const ARGUMENTS: [&str; 4] = [
+    "@playwright/mcp@latest",
+    "--headless",
+    "--isolated",
+    "--caps=testing",
+];
+
+/// Returns the built-in server.
 pub(super) fn server() -> McpServer {
     McpServer::Stdio {
         command: "npx".to_owned(),
-        args: ["@playwright/mcp@latest", "--headless", "--isolated"]
-            .map(str::to_owned)
-            .to_vec(),
+        args: ARGUMENTS.map(str::to_owned).to_vec(),
         env: BTreeMap::new(),
         transport: None,
     }

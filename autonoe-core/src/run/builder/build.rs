@@ -159,6 +159,7 @@ impl SessionRunnerBuilder {
             system_prompt: self.system_prompt,
             project_memory: self.project_memory,
             mcp_servers: self.mcp_servers,
+            optional_servers: self.optional_servers,
             sandbox: self.sandbox,
             outer_sandbox: self.outer_sandbox,
             environment: self.environment,

@@ -105,7 +105,12 @@ fn play(
         .commands(Arc::new(commands))
         .notifiers(notifiers)
         .observer(stage.flow_lines())
-        .configure(stage.configuration(&agent, built.outer_sandbox, surroundings));
+        .configure(stage.configuration(
+            &agent,
+            built.outer_sandbox,
+            built.missing_server,
+            surroundings,
+        ));
     if let Some(limits) = limits {
         run = run.limits(limits);
     }
@@ -171,7 +176,7 @@ fn dry_run(
     let config = EffectiveConfig::merge(config, Mode::Run, switch)?;
     let backend = ChosenBackend::find(args.agent().backend.as_ref(), Some(project))?;
     backend.check(args.agent().wanted(surroundings))?;
-    for line in &backend.announced {
+    for line in backend.announced.iter().chain(config.warnings()) {
         surroundings.note(&format!("warning: {}", harmless_line(line)));
     }
     let plan = FlowPlan::of(args, project, flow, values, &config, &backend)?;

@@ -23,6 +23,8 @@ pub(super) fn verifies(tool: &Tool<'_, '_, '_, '_>) -> bool {
         "gofmt" | "goimports" => {
             (tool.has("-l") || tool.has("-d")) && !tool.has_option(&["-w", "--w"])
         }
+        // Alone it prints its help.
+        "golangci-lint" if tool.args.is_empty() => true,
         "golangci-lint" => first == Some("run") && !tool.has_option(&["--fix"]),
         "staticcheck" | "golint" => true,
         "goreleaser" => first == Some("check"),

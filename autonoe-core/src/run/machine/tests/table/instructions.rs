@@ -2,7 +2,8 @@
 
 use super::*;
 
-// Shows: spec/a.1/four-rows, interfaces/session-runner/selector, spec/9.1/no-status
+// Shows: spec/a.1/four-rows
+// Shows: interfaces/session-runner/selector
 #[test]
 fn the_table() {
     for (mode, ledger, planned, expected) in [

@@ -1,0 +1,189 @@
+//! `agent.json` of the specification (5.4) and its merge with the baseline (9.3), on the real
+//! Claude Code.
+
+use autonoe_testkit::model_server::{Script, Turn};
+use serde_json::{Value, json};
+
+use crate::backends::backend::Backend;
+use crate::backends::story::{Call, calls_mcp_tool, runs, sets, uses, writes};
+use crate::build::Build;
+use crate::everyday::web_site::WebSite;
+use crate::everyday::workplace::Workplace;
+use crate::runs::support::autonoe::Ended;
+
+/// The example of the specification.
+const EXAMPLE: &str = r#"{
+  "profile": ["node", "python"],
+  "allowCommands": ["docker", "custom-cli"],
+  "allowPkillTargets": ["custom-server"],
+  "permissions": {
+    "allow": [
+      "WebFetch(https://api.example.com/*)"
+    ]
+  },
+  "allowedTools": ["Task", "WebSearch"],
+  "mcpServers": {
+    "custom-tool": {
+      "command": "npx",
+      "args": ["custom-mcp-server"]
+    }
+  }
+}"#;
+
+/// A run of one session whose agent makes calls one after the other.
+struct Played {
+    workplace: Workplace,
+    /// The results of the calls, as the model received them.
+    results: Vec<String>,
+    /// The tools that Claude Code offered to the model.
+    offered: Vec<String>,
+    /// What the journal says was denied: targets, or tools of calls without one.
+    denied: Vec<String>,
+}
+
+fn play(
+    settings: &Value,
+    calls: Vec<Call>,
+    flags: &[&str],
+    environment: &[(&str, String)],
+) -> Played {
+    let backend = Backend::Claude(Build::NEWER.version);
+    let workplace = Workplace::new(backend, "project");
+    workplace.configure(settings);
+    workplace.plan(["There is a greeting"]);
+    let calls: Vec<Call> = calls
+        .into_iter()
+        .chain([sets("DL-001", "passed")])
+        .collect();
+    let root = workplace.root();
+    let turns = calls
+        .iter()
+        .map(|call| backend.dialect().turn(std::slice::from_ref(call), &root));
+    let script = Script::new(turns.chain([Turn::text("Done.")]));
+    let server = backend.serve_script(script).unverified();
+    let mut command = workplace.run(&server, flags);
+    command.envs(environment.iter().map(|(name, value)| (*name, value)));
+
+    let ended = Ended::of(command);
+
+    workplace.wait_for_processes();
+    assert_eq!(ended.code, Some(0), "{ended:?}\n{}", server.log().render());
+    assert_eq!(server.problems(), Vec::<String>::new());
+    let requests = server.log().main_requests();
+    let last = requests.last().expect("the model was asked");
+    let result = |call: &Call| {
+        let results = last.tool_results().into_iter();
+        let mut results = results.filter(|result| result.tool_use_id == call.id);
+        results.next().map(|result| result.text.clone())
+    };
+    let results = calls.iter().filter_map(result).collect();
+    let offered = last.tools.iter().map(|tool| tool.name.clone()).collect();
+    let journal = workplace.journal();
+    let denied = journal.iter().filter(|entry| entry["line"] == "denied");
+    let denied = denied.map(|entry| {
+        let target = entry["target"].as_str().or(entry["tool"].as_str());
+        target.unwrap_or_default().to_owned()
+    });
+    Played {
+        results,
+        offered,
+        denied: denied.collect(),
+        workplace,
+    }
+}
+
+fn fetches(url: &str) -> Call {
+    uses(
+        "WebFetch",
+        json!({"url": url, "prompt": "What does the page say?"}),
+    )
+}
+
+#[test]
+fn the_example_of_the_specification_means_what_it_says() {
+    let settings: Value = serde_json::from_str(EXAMPLE).expect("JSON");
+    let site = WebSite::start("api.example.com");
+    let calls = vec![
+        calls_mcp_tool("custom-tool", "remember", json!({"note": "buy milk"})),
+        fetches("https://api.example.com/v1"),
+        fetches("https://elsewhere.example.org/"),
+        // Nothing has these names, so the commands fail behind the gate.
+        runs("custom-cli --version"),
+        runs("pkill custom-server"),
+        runs("pkill other-server"),
+        runs("pytest --version || node --version"),
+        runs("go version"),
+    ];
+
+    let played = play(
+        &settings,
+        calls,
+        &[],
+        &[
+            ("HTTPS_PROXY", site.proxy_url()),
+            (
+                "NODE_EXTRA_CA_CERTS",
+                site.certificate().display().to_string(),
+            ),
+        ],
+    );
+
+    let results = &played.results;
+    assert!(results[0].contains("remember: buy milk"), "{results:?}");
+    assert_eq!(site.requests(), "GET /v1\n", "{results:?}");
+    assert!(results[3].contains("not found"), "{results:?}");
+    assert_eq!(
+        played.denied,
+        [
+            "https://elsewhere.example.org/",
+            "pkill other-server",
+            "go version",
+        ],
+        "{results:?}"
+    );
+    let is_offered = |name: &str| played.offered.iter().any(|offered| offered == name);
+    // Newer builds call the first one Agent.
+    assert!(
+        (is_offered("Task") || is_offered("Agent")) && is_offered("WebSearch"),
+        "{:?}",
+        played.offered
+    );
+}
+
+#[test]
+fn grants_hooks_servers_and_sandbox_reach_the_session() {
+    let settings = json!({
+        "permissions": {"allow": ["WebFetch(*)", "Write(./.autonoe/**)"]},
+        "mcpServers": {"docs": {"command": "npx", "args": ["custom-mcp-server"]}},
+        "hooks": [{
+            "type": "core-deny-tool",
+            "rule": "WebFetch(domain:evil.example)",
+            "reason": "use the mirror",
+        }],
+    });
+    // The policy does not read programs of Node.js; the sandbox stops them.
+    let leaves = r#"node -e "require('fs').writeFileSync(['..', 'outside.txt'].join('/'), 'x')""#;
+    for (flags, leaves_project) in [(&[][..], false), (&["--no-sandbox"], true)] {
+        let calls = vec![
+            calls_mcp_tool("docs", "remember", json!({"note": "buy milk"})),
+            fetches("https://evil.example/"),
+            writes(".autonoe/agent.json", "{}\n"),
+            runs(leaves),
+        ];
+
+        let played = play(&settings, calls, flags, &[]);
+
+        let Played {
+            workplace, results, ..
+        } = &played;
+        assert!(results[0].contains("remember: buy milk"), "{results:?}");
+        assert!(results[1].contains("use the mirror"), "{results:?}");
+        let [fetched, written] = &played.denied[..] else {
+            panic!("{:?}", played.denied);
+        };
+        assert_eq!(fetched, "https://evil.example/");
+        assert!(written.ends_with(".autonoe/agent.json"), "{written}");
+        let outside = workplace.root().with_file_name("outside.txt");
+        assert_eq!(outside.exists(), leaves_project, "{flags:?}: {results:?}");
+    }
+}

@@ -1,0 +1,64 @@
+//! MCP servers that sessions of a run can do without.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Names of the MCP servers that sessions of a run can do without, and those of them that failed.
+///
+/// All sessions of a run share the same value. The run leaves a failed server out of later sessions,
+/// so that it is waited for once.
+#[derive(Clone, Debug, Default)]
+pub struct OptionalServers {
+    names: BTreeSet<String>,
+    failed: Arc<Mutex<BTreeSet<String>>>,
+}
+
+impl OptionalServers {
+    pub(crate) fn insert(&mut self, name: String) {
+        self.names.insert(name);
+    }
+
+    /// Tells whether sessions can do without the server `name`.
+    pub fn contains(&self, name: &str) -> bool {
+        self.names.contains(name)
+    }
+
+    /// Tells whether the server `name` failed in an earlier session of the run.
+    pub(crate) fn has_failed(&self, name: &str) -> bool {
+        self.failed().contains(name)
+    }
+
+    /// Records that the server `name` failed, and tells whether that is new.
+    pub(super) fn fail(&self, name: &str) -> bool {
+        self.failed().insert(name.to_owned())
+    }
+
+    fn failed(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<S: Into<String>> FromIterator<S> for OptionalServers {
+    fn from_iter<I: IntoIterator<Item = S>>(names: I) -> Self {
+        Self {
+            names: names.into_iter().map(Into::into).collect(),
+            ..Self::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sessions_of_a_run_share_what_failed() {
+        let first = OptionalServers::from_iter(["playwright"]);
+        let second = first.clone();
+
+        assert!(first.fail("playwright"));
+
+        assert!(second.has_failed("playwright") && !second.has_failed("docs"));
+        assert!(!second.fail("playwright"), "it failed before");
+    }
+}

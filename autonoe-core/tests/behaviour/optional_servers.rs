@@ -1,0 +1,86 @@
+//! MCP servers that a run can do without.
+
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use autonoe_core::{
+    AgentClient, AgentClientFactory, AgentError, AgentErrorKind, BuiltInInstructions, Capabilities,
+    McpServer, MemoryRepository, RunControl, RunEvent, RunEventKind, SessionRunner, SessionSpec,
+};
+use autonoe_testkit::{ScriptedAgents, SessionScript, VirtualClock};
+use serde_json::json;
+
+/// Agents all of whose servers fail, with what each session was told about them.
+struct WithoutServers {
+    agents: ScriptedAgents,
+    told: Mutex<Vec<Vec<(String, bool)>>>,
+}
+
+#[async_trait]
+impl AgentClientFactory for WithoutServers {
+    async fn probe(&self) -> Result<Capabilities, AgentError> {
+        self.agents.probe().await
+    }
+
+    fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
+        let error = AgentError::new(AgentErrorKind::Other, "there is no network");
+        let names = spec.mcp_servers.keys();
+        let told = names.map(|name| (name.clone(), spec.may_start_without(name, &error)));
+        self.told.lock().expect("no panic").push(told.collect());
+        self.agents.create(spec)
+    }
+}
+
+fn server() -> McpServer {
+    serde_json::from_value(json!({"command": "x"})).expect("a server")
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_optional_server_that_fails_is_left_out_with_one_warning() {
+    let agents = Arc::new(WithoutServers {
+        agents: ScriptedAgents::new(
+            ["one", "two", "three"].map(|name| SessionScript::new(name).says("Not yet.").ends()),
+        ),
+        told: Mutex::default(),
+    });
+    let warnings = Arc::new(Mutex::new(Vec::new()));
+    let seen = warnings.clone();
+    let runner = SessionRunner::builder("/srv/project")
+        .agents(agents.clone())
+        .repository(MemoryRepository::new())
+        .instructions(BuiltInInstructions)
+        .clock(VirtualClock::new())
+        .max_iterations(3)
+        .mcp_server("docs", server())
+        .optional_mcp_server("browser", server())
+        .optional_mcp_server("missing", server())
+        .without_mcp_server("missing")
+        .observer(move |event: &RunEvent<'_>| {
+            if let RunEventKind::Warning { message } = event.kind {
+                seen.lock().expect("no panic").push(message.to_owned());
+            }
+        })
+        .build()
+        .expect("parts fit");
+
+    runner.run(&RunControl::new()).await;
+
+    let told = |servers: &[(&str, bool)]| -> Vec<(String, bool)> {
+        let servers = servers.iter();
+        servers
+            .map(|(name, may)| ((*name).to_owned(), *may))
+            .collect()
+    };
+    assert_eq!(
+        *agents.told.lock().expect("no panic"),
+        [
+            told(&[("browser", true), ("docs", false)]),
+            told(&[("docs", false)]),
+            told(&[("docs", false)]),
+        ]
+    );
+    assert_eq!(
+        *warnings.lock().expect("no panic"),
+        ["agents work without the MCP server \"browser\": there is no network"]
+    );
+}
