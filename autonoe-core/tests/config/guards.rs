@@ -134,7 +134,7 @@ async fn decide(rules: &[&str], mode: Mode, path: &str) -> GateDecision {
     let gate = effective
         .apply(
             SessionRunner::builder(PROJECT),
-            &SpecContext::new(Places::new(PROJECT)),
+            &SpecContext::new(ProjectPaths::new(PROJECT)),
         )
         .expect("there are no hooks")
         .build_gate()
