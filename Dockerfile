@@ -3,6 +3,7 @@
 # autonoe in a container, with Claude Code and git. docs/guides/docker.md describes the targets.
 #
 #   docker build --target node -t autonoe:node .
+#   cd ~/my-project
 #   docker run --rm -it --init -e CLAUDE_CODE_OAUTH_TOKEN -v "$PWD:/project" autonoe:node run
 #
 # `cargo xtask check-image` checks this file without building it.

@@ -1,7 +1,7 @@
 //! Compiles and runs the code in guides as doctests.
 //!
 //! These are the guides that need the heavier crates. The others are doctests of `consumer`, a
-//! crate outside the workspace; the program of the README is built there, too.
+//! crate outside the workspace. `cargo xtask test` builds the program of the README in a new crate.
 
 /// The guides, as doctests.
 #[cfg(doctest)]

@@ -17,10 +17,11 @@ pub(crate) fn completed(options: &ClaudeOptions, mut spec: SessionSpec) -> Sessi
         spec.sandbox = Sandbox::Required;
     }
     for (name, server) in &options.mcp_servers {
-        let servers = &mut spec.mcp_servers;
-        servers
-            .entry(name.clone())
-            .or_insert_with(|| server.clone());
+        if !spec.mcp_servers.contains_key(name) {
+            spec.mcp_servers.insert(name.clone(), server.clone());
+            // The run may have left out an optional server of this name.
+            spec.optional_servers.remove(name);
+        }
     }
     spec
 }
@@ -32,7 +33,8 @@ fn smaller<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
 #[cfg(test)]
 mod tests {
     use autonoe_core::{
-        CostUsd, Gate, Grants, McpServer, ProjectPaths, RunId, SessionKey, ThinkingBudget, Toolbox,
+        CostUsd, Gate, Grants, McpServer, OptionalServers, ProjectPaths, RunId, SessionKey,
+        ThinkingBudget, Toolbox,
     };
 
     use super::*;
@@ -75,6 +77,17 @@ mod tests {
         assert_eq!(spec.budget.cost_usd, Some(dollars("2")));
         assert_eq!(spec.mcp_servers["search"], server("of the options"));
         assert_eq!(spec.sandbox, Sandbox::Off);
+    }
+
+    #[test]
+    fn a_server_of_the_options_is_needed_even_if_the_run_could_do_without_one_of_its_name() {
+        let mut asked = spec();
+        asked.optional_servers = OptionalServers::from_iter(["search", "docs"]);
+
+        let spec = completed(&options(), asked);
+
+        assert!(!spec.optional_servers.contains("search"));
+        assert!(spec.optional_servers.contains("docs"));
     }
 
     #[test]

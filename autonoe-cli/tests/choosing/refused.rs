@@ -103,13 +103,12 @@ fn a_program_that_is_not_there_is_told_before_a_run() {
 
 #[test]
 fn a_configuration_that_the_backend_does_not_support_is_refused_alike_by_every_command() {
-    let backend = json!({"type": "claude", "settingSources": "project"});
-    let config = json!({"backend": backend, "projectMemory": false});
-    let setting = Setting::new().configured(&config);
+    let backend = json!({"type": "claude", "settingSources": "project"}).to_string();
+    let setting = Setting::new().configured(&json!({"projectMemory": false}));
 
-    let dry = setting.autonoe(&["run", "--dry-run"]);
-    let run = setting.autonoe(&["run"]);
-    let doctor = setting.autonoe(&["doctor"]);
+    let dry = setting.autonoe(&["run", "--dry-run", "--backend", &backend]);
+    let run = setting.autonoe(&["run", "--backend", &backend]);
+    let doctor = setting.autonoe(&["doctor", "--backend", &backend]);
 
     let sentence = "claude does not support the session field `project_memory`: \
                     it cannot keep the memory files of the project from the agent";

@@ -138,6 +138,7 @@ fn quiet_says_nothing_but_the_result() {
     );
 }
 
+// Shows: interfaces/logger/quiet
 #[test]
 fn quiet_shows_warnings_of_the_command_but_not_of_the_run() {
     let project = Project::new();

@@ -18,18 +18,30 @@ impl OptionalServers {
         self.names.insert(name);
     }
 
-    /// Tells whether sessions can do without the server `name`.
+    /// Makes the server `name` one that sessions need.
+    ///
+    /// A backend calls this for a server of its own options that replaces one of the run.
+    pub fn remove(&mut self, name: &str) {
+        self.names.remove(name);
+    }
+
+    /// Returns the same names for another run, in which none of the servers has failed yet.
+    pub(crate) fn for_new_run(&self) -> Self {
+        self.names.iter().cloned().collect()
+    }
+
+    /// Returns whether sessions can do without the server `name`.
     pub fn contains(&self, name: &str) -> bool {
         self.names.contains(name)
     }
 
-    /// Tells whether the server `name` failed in an earlier session of the run.
+    /// Returns whether the server `name` failed in an earlier session of the run.
     pub(crate) fn has_failed(&self, name: &str) -> bool {
         self.failed().contains(name)
     }
 
-    /// Records that the server `name` failed, and tells whether that is new.
-    pub(super) fn fail(&self, name: &str) -> bool {
+    /// Records that the server `name` failed, and returns whether that is new.
+    pub(crate) fn fail(&self, name: &str) -> bool {
         self.failed().insert(name.to_owned())
     }
 
@@ -60,5 +72,15 @@ mod tests {
 
         assert!(second.has_failed("playwright") && !second.has_failed("docs"));
         assert!(!second.fail("playwright"), "it failed before");
+    }
+
+    #[test]
+    fn a_new_run_tries_a_server_that_failed_again() {
+        let first = OptionalServers::from_iter(["playwright"]);
+        first.fail("playwright");
+
+        let next = first.for_new_run();
+
+        assert!(next.contains("playwright") && !next.has_failed("playwright"));
     }
 }

@@ -19,7 +19,8 @@ pub struct ProjectPaths {
     ///
     /// A path through it counts as a path of the project while the link leads there.
     pub project_link: Option<PathBuf>,
-    /// The user's home: what `~/` stands for. Unknown means that rules with `~` match nothing.
+    /// The user's home: what `~/` stands for. If it is unknown, a rule with `~` grants nothing, and one
+    /// that denies blocks every call that it might concern.
     pub home: Option<PathBuf>,
     /// Directories beside the project that may be written to.
     pub temporary: Vec<PathBuf>,

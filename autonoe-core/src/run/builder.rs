@@ -317,29 +317,34 @@ impl SessionRunnerBuilder {
         self
     }
 
-    /// Adds an MCP server to every session.
+    /// Adds an MCP server to every session. A session does not start without it.
     #[must_use]
     pub fn mcp_server(mut self, name: impl Into<String>, server: McpServer) -> Self {
-        self.mcp_servers.insert(name.into(), server);
+        let name = name.into();
+        self.optional_servers.remove(&name);
+        self.mcp_servers.insert(name, server);
         self
     }
 
     /// Adds an MCP server to every session that can do without it: if it fails, the run emits a
     /// warning and its sessions do not have the server.
     ///
-    /// Agents in this process and Claude Code support this. Other backends treat the server as one
-    /// of [`mcp_server`](Self::mcp_server).
+    /// Agents in this process and Claude Code support this. With a backend that has no MCP servers, the
+    /// sessions do not have this one either. Other backends treat the server as one of
+    /// [`mcp_server`](Self::mcp_server).
     #[must_use]
-    pub fn optional_mcp_server(mut self, name: impl Into<String>, server: McpServer) -> Self {
+    pub fn optional_mcp_server(self, name: impl Into<String>, server: McpServer) -> Self {
         let name = name.into();
-        self.optional_servers.insert(name.clone());
-        self.mcp_server(name, server)
+        let mut builder = self.mcp_server(name.clone(), server);
+        builder.optional_servers.insert(name);
+        builder
     }
 
-    /// Removes the MCP server `name` from every session, if there is one by now.
+    /// Removes the MCP server `name` from every session, if it was added before.
     #[must_use]
     pub fn without_mcp_server(mut self, name: &str) -> Self {
         self.mcp_servers.remove(name);
+        self.optional_servers.remove(name);
         self
     }
 

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use super::SessionAccess;
 use super::runner::Parts;
+use super::setting::Setting;
 use super::task::{Stand, Task};
 use crate::domain::Failure;
 use crate::guard::ReadOnlyGuard;
-use crate::port::{Gate, HookCoverage, McpServer, Tool, ToolEffect, Toolbox};
+use crate::port::{Gate, HookCoverage, McpServer, Support, Tool, ToolEffect, Toolbox};
 use crate::tools::{DELIVERABLE_TOOLS, deliverable_tools};
 
 /// Returns our tools: those over the ledger, those of the run, those of the session.
@@ -65,14 +66,30 @@ pub(super) fn gate(
     Ok(parts.hooks.iter().cloned().fold(gate, Gate::with_hook))
 }
 
-/// Returns the MCP servers of others, without optional ones that failed before. A session that only
-/// reads gets none, because the effect of their tools is unknown.
-pub(super) fn mcp_servers(parts: &Parts, task: &Task<'_>) -> BTreeMap<String, McpServer> {
+/// Returns the MCP servers of others, without optional ones that failed before or that the backend
+/// does not support. A session that only reads gets none, because the effect of their tools is
+/// unknown.
+pub(super) fn mcp_servers(
+    setting: &Setting,
+    stand: Stand<'_>,
+    task: &Task<'_>,
+) -> BTreeMap<String, McpServer> {
     if is_read_only(task) {
         return BTreeMap::new();
     }
-    let mut servers = parts.mcp_servers.clone();
-    servers.retain(|name, _| !parts.optional_servers.has_failed(name));
+    let optional = &setting.optional_servers;
+    let mut servers = setting.parts.mcp_servers.clone();
+    if stand.capabilities.mcp_servers != Support::Yes {
+        let backend = &stand.capabilities.backend;
+        for name in servers.keys().filter(|name| optional.contains(name)) {
+            if optional.fail(name) {
+                setting.warn(&format!(
+                    "agents work without the MCP server {name:?}: {backend} does not support MCP servers"
+                ));
+            }
+        }
+    }
+    servers.retain(|name, _| !optional.has_failed(name));
     servers
 }
 

@@ -282,8 +282,8 @@ impl Setting {
         if let Some(system_prompt) = &task.extras.system_prompt {
             spec.system_prompt = Some(system_prompt.clone());
         }
-        spec.mcp_servers = mcp_servers(parts, task);
-        spec.optional_servers = parts.optional_servers.clone();
+        spec.mcp_servers = mcp_servers(self, stand, task);
+        spec.optional_servers = self.optional_servers.clone();
         if let Some(served) = &served {
             let server = served.reached(stand.capabilities.tool_server);
             let server = server.ok_or_else(|| tools_not_reached(stand))?;

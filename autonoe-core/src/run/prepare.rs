@@ -82,6 +82,8 @@ impl Setting {
         let gate = Gate::new(parts.project_paths.clone(), Grants::none());
         let mut spec = parts.session_spec(key, gate, Toolbox::new([]));
         spec.model = parts.models.for_phase(Phase::Planning).map(str::to_owned);
+        let optional = &self.optional_servers;
+        spec.mcp_servers.retain(|name, _| !optional.contains(name));
         spec
     }
 }

@@ -9,7 +9,7 @@ use super::runner::Parts;
 use super::spans::RunSpans;
 use super::{Durability, JournalError, JournalLine, RunControl};
 use crate::domain::RunId;
-use crate::port::{Events, Keeping, RunEventKind};
+use crate::port::{Events, Keeping, OptionalServers, RunEventKind};
 use crate::tools::LostGround;
 
 /// What all sessions of a run stand in, whoever decides what comes next. Cheap to clone.
@@ -23,6 +23,8 @@ pub(super) struct Setting {
     pub(super) lost_journal: LostGround,
     /// Where backends may keep something from one session for the next.
     pub(super) keeping: Keeping,
+    /// The servers that its sessions can do without.
+    pub(super) optional_servers: OptionalServers,
 }
 
 impl Setting {
@@ -40,6 +42,7 @@ impl Setting {
             events = events.in_trace(parent);
         }
         Self {
+            optional_servers: parts.optional_servers.for_new_run(),
             parts,
             control,
             run,

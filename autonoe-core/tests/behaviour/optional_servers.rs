@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use autonoe_core::{
     AgentClient, AgentClientFactory, AgentError, AgentErrorKind, BuiltInInstructions, Capabilities,
-    McpServer, MemoryRepository, RunControl, RunEvent, RunEventKind, SessionRunner, SessionSpec,
+    McpServer, MemoryRepository, RunControl, RunEvent, RunEventKind, SessionRunner,
+    SessionRunnerBuilder, SessionSpec, Support,
 };
 use autonoe_testkit::{ScriptedAgents, SessionScript, VirtualClock};
 use serde_json::json;
@@ -83,4 +84,80 @@ async fn an_optional_server_that_fails_is_left_out_with_one_warning() {
         *warnings.lock().expect("no panic"),
         ["agents work without the MCP server \"browser\": there is no network"]
     );
+}
+
+/// Makes `runs` runs of one session each. Returns the servers of each session, with whether it could
+/// start without them, and the warnings.
+async fn servers_of_a_session(
+    builder: SessionRunnerBuilder,
+    servers: Support,
+    runs: usize,
+) -> (Vec<Vec<(String, bool)>>, Vec<String>) {
+    let scripts = (0..runs).map(|_| SessionScript::new("works").says("Not yet.").ends());
+    let agents = ScriptedAgents::new(scripts);
+    let capabilities = agents.capabilities().clone().with_mcp_servers(servers);
+    let agents = Arc::new(WithoutServers {
+        agents: agents.with_capabilities(capabilities),
+        told: Mutex::default(),
+    });
+    let warnings = Arc::new(Mutex::new(Vec::new()));
+    let seen = warnings.clone();
+    let runner = builder
+        .agents(agents.clone())
+        .repository(MemoryRepository::new())
+        .instructions(BuiltInInstructions)
+        .clock(VirtualClock::new())
+        .max_iterations(1)
+        .observer(move |event: &RunEvent<'_>| {
+            if let RunEventKind::Warning { message } = event.kind {
+                seen.lock().expect("no panic").push(message.to_owned());
+            }
+        })
+        .build()
+        .expect("parts fit");
+    for _ in 0..runs {
+        runner.run(&RunControl::new()).await;
+    }
+    let told = agents.told.lock().expect("no panic").clone();
+    let warnings = warnings.lock().expect("no panic").clone();
+    (told, warnings)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_replaces_an_optional_one_is_needed() {
+    let builder = SessionRunner::builder("/srv/project")
+        .optional_mcp_server("browser", server())
+        .mcp_server("browser", server());
+
+    let (told, warnings) = servers_of_a_session(builder, Support::Yes, 1).await;
+
+    assert_eq!(told, [[("browser".to_owned(), false)]]);
+    assert!(warnings.is_empty(), "{warnings:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_run_of_a_runner_tries_an_optional_server() {
+    let builder = SessionRunner::builder("/srv/project").optional_mcp_server("browser", server());
+
+    let (told, warnings) = servers_of_a_session(builder, Support::Yes, 2).await;
+
+    assert_eq!(
+        told,
+        [
+            [("browser".to_owned(), true)],
+            [("browser".to_owned(), true)]
+        ]
+    );
+    assert_eq!(warnings.len(), 2, "{warnings:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_backend_without_mcp_servers_runs_without_an_optional_one() {
+    let builder = SessionRunner::builder("/srv/project").optional_mcp_server("browser", server());
+
+    let (told, warnings) = servers_of_a_session(builder, Support::No, 1).await;
+
+    assert_eq!(told, [Vec::new()]);
+    let warning = "agents work without the MCP server \"browser\": scripted agents does not support MCP servers";
+    assert_eq!(warnings, [warning]);
 }

@@ -26,6 +26,8 @@ use recipe::Recipe;
 pub(super) fn check(cargo: &Cargo, results: &mut TestResults) -> Result<(), Failure> {
     let target = metadata::target_dir(cargo)?;
     let folder = env::temp_dir().join(format!("autonoe-readme-{}", process::id()));
+    // A killed run of the same process id may have left one.
+    let _ = fs::remove_dir_all(&folder);
     fs::create_dir(&folder).map_err(|source| failed("make", &folder, &source))?;
     let built = build_readme_crate(cargo, &target, &folder);
     let removed = fs::remove_dir_all(&folder).map_err(|source| failed("remove", &folder, &source));
@@ -50,7 +52,10 @@ fn build_readme_crate(cargo: &Cargo, target: &Path, folder: &Path) -> Result<(),
 
     let mut shell = Command::new("sh");
     shell.args(["-eu", "-c", &recipe.script(root, &program)]);
-    shell.current_dir(folder);
+    // The commands begin in the checkout and go to the folder above it.
+    let beside = folder.join("autonoe");
+    fs::create_dir(&beside).map_err(|source| failed("make", &beside, &source))?;
+    shell.current_dir(beside);
     shell.env("PATH", path_with(cargo.bin_dir().as_deref())?);
     build_as_workspace(&mut shell, target);
     let output = stream::run(&mut shell)?;

@@ -44,7 +44,7 @@ fn in_a_session_it_ends_the_run_with_a_report() {
 #[test]
 fn in_a_wait_for_quota_it_ends_the_run_with_a_report() {
     let project = Project::new();
-    let reset = Timestamp::now() + SignedDuration::from_mins(164);
+    let reset = Timestamp::now() + SignedDuration::from_mins(169);
     let script = Script::new()
         .plans(&["DL-001"])
         .session([json!({"hitsQuota": reset})]);

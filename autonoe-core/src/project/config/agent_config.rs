@@ -21,8 +21,8 @@ use crate::project::json_words::placeless_complaint;
 ///
 /// A file only adds: no value in it removes a rule, a hook or a guard of the
 /// baseline, or touches the sandbox. A broken file is an error and is never
-/// ignored. An unknown field at the top is ignored with a warning, unless
-/// ignoring it could allow more than the file says.
+/// ignored. An unknown field at the top is ignored with a warning, unless its
+/// name resembles a field that restricts agents, or a restriction of another kind.
 ///
 /// ```
 /// use std::path::Path;

@@ -168,22 +168,28 @@ impl EffectiveConfig {
         self.config.project_memory.unwrap_or(true)
     }
 
-    /// Returns the fields of a session that the configuration sets, except for the sandbox: whether
+    /// Returns the fields of a session that the configuration needs, except for the sandbox: whether
     /// a backend must have one of its own depends on the outer sandbox.
     ///
     /// ```
     /// use autonoe_core::{Capabilities, EffectiveConfig, Mode, SandboxSwitch, SessionField};
     ///
-    /// let config = EffectiveConfig::merge(None, Mode::Run, SandboxSwitch::default())?;
-    /// // The browser is built in.
+    /// let file = r#"{"mcpServers": {"docs": {"command": "docs-server"}}}"#.parse()?;
+    /// let config = EffectiveConfig::merge(Some(file), Mode::Run, SandboxSwitch::default())?;
     /// assert_eq!(config.session_fields(), [SessionField::McpServers]);
     ///
     /// let refused = Capabilities::new("parrots").require(config.session_fields());
     /// assert!(refused.is_err());
+    ///
+    /// // Sessions can do without the built-in browser.
+    /// let config = EffectiveConfig::merge(None, Mode::Run, SandboxSwitch::default())?;
+    /// assert!(config.session_fields().is_empty());
     /// # Ok::<(), autonoe_core::ConfigError>(())
     /// ```
     pub fn session_fields(&self) -> Vec<SessionField> {
-        let servers = (!self.mcp_servers.is_empty()).then_some(SessionField::McpServers);
+        let mut servers = self.mcp_servers.keys();
+        let needs_servers = servers.any(|name| !self.is_optional_server(name));
+        let servers = needs_servers.then_some(SessionField::McpServers);
         let memory = (!self.project_memory()).then_some(SessionField::ProjectMemory);
         servers.into_iter().chain(memory).collect()
     }

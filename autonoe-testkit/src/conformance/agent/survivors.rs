@@ -18,6 +18,9 @@ const ARGUMENT: &str = "autonoe-conformance-background";
 /// How long to wait before the processes are listed again.
 const PAUSE: Duration = Duration::from_millis(20);
 
+/// The longest real time that processes are waited for, however busy the machine is.
+const MOST: Duration = Duration::from_secs(600);
+
 /// A pause that takes longer shows that the machine is busy.
 const LONGEST_PAUSE: Duration = Duration::from_millis(60);
 
@@ -67,19 +70,19 @@ impl SessionProcesses {
     /// It fails when a process is left after `limit`. Only time in which something could have ended
     /// the process counts: not a pause in which the machine was too busy to run this task, and not
     /// while the process has a SIGKILL that the system did not deliver yet. So a busy machine makes
-    /// the check slower, and never fails it.
+    /// the check slower, and does not fail it, unless nothing ends the process for [`MOST`].
     pub(super) async fn are_gone(&self, limit: Duration) -> Finding {
         if !Path::new("/proc/self/environ").exists() {
             let why = "this system does not list the environments of processes in /proc";
             return Err(Flaw::Untestable(why.to_owned()));
         }
-        let mut waited = Duration::ZERO;
+        let (started, mut waited) = (Instant::now(), Duration::ZERO);
         loop {
             let left: Vec<Process> = self.list().collect();
             let Some(first) = left.first() else {
                 return Ok(());
             };
-            if waited >= limit {
+            if waited >= limit || started.elapsed() >= MOST {
                 let others = left.len() - 1;
                 return Err(Flaw::Failed(format!(
                     "process {} ({}) is left after the session, and {others} more",
@@ -89,7 +92,7 @@ impl SessionProcesses {
             let start = Instant::now();
             // Tokio's time may be paused, and processes end in real time.
             let _ = tokio::task::spawn_blocking(|| std::thread::sleep(PAUSE)).await;
-            let is_dying = left.iter().any(|process| process.is_killed);
+            let is_dying = left.iter().all(|process| process.is_killed);
             waited += counted(start.elapsed(), is_dying);
         }
     }

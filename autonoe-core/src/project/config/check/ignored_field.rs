@@ -19,8 +19,11 @@ const RESTRICTING: [&str; 7] = [
     "backend",
 ];
 
-/// Starts of names of fields that are meant to forbid something.
-const FORBIDDING: [&str; 4] = ["deny", "disallow", "block", "forbid"];
+/// Starts of names of fields that look as if they were meant to restrict agents.
+const FORBIDDING: [&str; 13] = [
+    "ban", "block", "deny", "disable", "disallow", "exclude", "forbid", "limit", "max", "prohibit",
+    "protect", "readonly", "restrict",
+];
 
 /// The hook of the original Autonoe whose work the file scope guard does.
 const SYNC_WRITE_RESTRICTION: &str = "sync-write-restriction";
@@ -60,7 +63,7 @@ pub(super) fn unknown_field(field: &Cursor<'_>, name: &str) -> Result<IgnoredFie
         return Ok(no_effect(hint.to_owned()));
     }
     let meant = suggest(name, FIELDS.iter().copied());
-    let lower = name.to_lowercase();
+    let lower = name.to_lowercase().replace(['_', '-'], "");
     let forbids = FORBIDDING.iter().any(|start| lower.starts_with(start));
     match meant {
         _ if forbids => {
