@@ -175,11 +175,10 @@ async fn a_replaced_lock_file_beside_a_forged_ledger_stops_the_run_and_loses_no_
         .fails_tool("mcp__autonoe__list", json!({}))
         .fails_tool("mcp__autonoe__set_status", passed("B"))
         .hangs();
-    let run = ProjectRun::new(
-        project.project().clone(),
-        Arc::new(ScriptedAgents::new([script])),
-    )
-    .clock(Arc::new(VirtualClock::new()));
+    // The run may end before the agent makes its last call.
+    let agents = ScriptedAgents::new([script]).unverified();
+    let run =
+        ProjectRun::new(project.project().clone(), agents).clock(Arc::new(VirtualClock::new()));
 
     let report = run.run(&RunControl::new()).await.expect("it starts");
 

@@ -147,7 +147,7 @@ async fn a_judge_can_change_nothing_and_may_be_another_model() {
             "Write",
             json!({"file_path": "a.txt", "content": "x"}),
         )
-        .is_denied_by("bash-security", "Bash", json!({"command": "touch a.txt"}))
+        .is_denied_by("read-only", "Bash", json!({"command": "touch a.txt"}))
         .uses_tool(
             VERDICT,
             json!({"passed": false, "reason": "It is not there."}),

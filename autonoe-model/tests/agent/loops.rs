@@ -251,5 +251,5 @@ async fn what_an_agent_cannot_do_it_says_before_it_starts() {
 
     let error = agents.create(resumed).expect_err("it cannot");
 
-    assert_eq!(error.code(), "unsupported");
+    assert_eq!(error.code(), "resume_not_supported");
 }
