@@ -83,7 +83,7 @@ async fn a_permission_mode_opens_what_it_says_and_nothing_else() {
             };
         }
         let bench = Bench::new([script
-            .is_denied_by("grants", "Bash", json!({"command": "npm test"}))
+            .is_denied_by(by, "Bash", json!({"command": "npm test"}))
             .ends()]);
         let behavior =
             json!({"behavior": {"allowedTools": ["Read(./**)"], "permissionMode": mode}});
