@@ -48,8 +48,8 @@ async fn a_tool_that_ends_differently_is_a_mismatch() {
 
     insta::assert_snapshot!(replayer.mismatches().join("\n"), @r#"
     session 3 (coding), call 4: mcp__autonoe__set_status {"deliverableId":"DL-404","status":"passed"}
-      - recorded ok: "NOT_FOUND: there is no deliverable DL-404"
-      + now failed: "NOT_FOUND: there is no deliverable DL-404"
+      - recorded ok: "{\"success\":false,\"error\":\"NOT_FOUND\",\"message\":\"there is no deliverable DL-404\"}"
+      + now failed: "{\"success\":false,\"error\":\"NOT_FOUND\",\"message\":\"there is no deliverable DL-404\"}"
     "#);
 }
 
