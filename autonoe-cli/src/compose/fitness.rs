@@ -155,7 +155,7 @@ mod tests {
                 config(Some(memory_off.clone())),
                 Some("claude"),
             ),
-            ("acp:x", config(Some(memory_off.clone())), Some("x")),
+            ("acp:x", config(Some(memory_off)), Some("x")),
         ] {
             let choice: BackendChoice = backend.parse().expect("a backend");
             let BackendChoice::Spec(spec) = &choice else {

@@ -45,7 +45,9 @@ pub(crate) fn uses(tool: &str, input: Value) -> Value {
 }
 
 pub(crate) fn is_denied_by(by: &str, tool: &str, input: Value) -> Value {
-    json!({"isDenied": {"by": by, "tool": tool, "input": input}})
+    let mut call = call(tool, input);
+    call.insert("by".into(), by.into());
+    json!({"isDenied": call})
 }
 
 fn call(tool: &str, input: Value) -> Map<String, Value> {
