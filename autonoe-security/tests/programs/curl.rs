@@ -44,8 +44,9 @@ impl Server {
 
     fn is_local(&self, request: &str) -> bool {
         let first = request.lines().next().unwrap_or_default();
-        // A proxy gets the whole URL, or is asked to connect.
-        let is_for_proxy = first.starts_with("CONNECT") || first.contains("://");
+        // A proxy gets the whole URL, or is asked to connect. `-X` can put any text before that.
+        let target = first.rsplit(' ').nth(1).unwrap_or_default();
+        let is_for_proxy = first.starts_with("CONNECT") || !target.starts_with('/');
         let hosts = ["localhost", "127.0.0.1", "127.0.0.2"];
         let mut headers = request.lines().take_while(|line| !line.is_empty());
         let is_named = headers.any(|line| {
