@@ -93,8 +93,9 @@ async fn servers_of_a_session(
     servers: Support,
     runs: usize,
 ) -> (Vec<Vec<(String, bool)>>, Vec<String>) {
-    let scripts = (0..runs).map(|_| SessionScript::new("works").says("Not yet.").ends());
-    let agents = ScriptedAgents::new(scripts);
+    // Scripts are for one run: the sessions of a second run fail after they were given their servers.
+    let script = SessionScript::new("works").says("Not yet.").ends();
+    let agents = ScriptedAgents::new([script]).unverified();
     let capabilities = agents.capabilities().clone().with_mcp_servers(servers);
     let agents = Arc::new(WithoutServers {
         agents: agents.with_capabilities(capabilities),
