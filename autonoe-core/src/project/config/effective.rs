@@ -172,9 +172,14 @@ impl EffectiveConfig {
     /// a backend must have one of its own depends on the outer sandbox.
     ///
     /// ```
-    /// use autonoe_core::{Capabilities, EffectiveConfig, Mode, SandboxSwitch, SessionField};
+    /// use std::path::Path;
     ///
-    /// let file = r#"{"mcpServers": {"docs": {"command": "docs-server"}}}"#.parse()?;
+    /// use autonoe_core::{
+    ///     AgentConfig, Capabilities, EffectiveConfig, Mode, SandboxSwitch, SessionField,
+    /// };
+    ///
+    /// let text = r#"{"mcpServers": {"docs": {"command": "docs-server"}}}"#;
+    /// let file = AgentConfig::parse(text, Path::new(".autonoe/agent.json"))?;
     /// let config = EffectiveConfig::merge(Some(file), Mode::Run, SandboxSwitch::default())?;
     /// assert_eq!(config.session_fields(), [SessionField::McpServers]);
     ///
