@@ -85,7 +85,7 @@ fn agents() -> ScriptedAgents {
             .ends(),
         implements("auth.rs", "pub fn log_in() {}\n")
             .is_denied_by(
-                "bash-security",
+                "no-force-push",
                 "Bash",
                 json!({"command": "git push --force"}),
             )
