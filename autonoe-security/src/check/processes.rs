@@ -197,7 +197,7 @@ fn is_list_of_port(words: &[String]) -> bool {
             return false;
         };
         for (at, letter) in letters.char_indices() {
-            let attached = &letters[at + 1..];
+            let attached = &letters[at + letter.len_utf8()..];
             match letter {
                 't' => is_terse = true,
                 'n' | 'P' => {}
@@ -346,6 +346,7 @@ mod tests {
             "lsof -t /srv/project",
             "lsof -ti:3000 /srv",
             "lsof -ti:http",
+            "lsof -téi:3000",
             "cat -ti:3000",
         ] {
             assert!(!is_list(text), "{text}");
