@@ -58,7 +58,8 @@ impl AgentClientFactory for AcpAgents {
 mod tests {
     use std::time::Duration;
 
-    use autonoe_core::{Gate, Grants, McpServer, ProjectPaths, RunId, SessionKey, Toolbox};
+    use autonoe_core::McpServer;
+    use autonoe_testkit::conformance::assert_option_refused;
 
     use super::*;
 
@@ -85,19 +86,7 @@ mod tests {
                 options().with_silence_limit(Duration::ZERO),
             ),
         ] {
-            let agents = AcpAgents::new(refused);
-            let key = SessionKey {
-                run: RunId::new("run"),
-                number: 1,
-            };
-            let gate = Gate::new(ProjectPaths::new("/srv/project"), Grants::none());
-            let spec = SessionSpec::new(key, "/srv/project", gate, Toolbox::new([]));
-
-            let probed = agents.probe().await.expect_err(call).to_string();
-            let created = agents.create(spec).expect_err(call).to_string();
-
-            assert!(probed.starts_with(&format!("{call}: ")), "{probed}");
-            assert_eq!(created, probed);
+            assert_option_refused(&AcpAgents::new(refused), call).await;
         }
     }
 }

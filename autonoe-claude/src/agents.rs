@@ -84,9 +84,8 @@ impl AgentClientFactory for ClaudeAgents {
 mod tests {
     use std::time::Duration;
 
-    use autonoe_core::{
-        CostUsd, Gate, Grants, McpServer, ProjectPaths, RunId, SessionKey, Toolbox,
-    };
+    use autonoe_core::{CostUsd, McpServer};
+    use autonoe_testkit::conformance::assert_option_refused;
 
     use super::*;
     use crate::launch::{ConfigFolder, SettingSources};
@@ -137,19 +136,7 @@ mod tests {
                 options().with_silence_limit(Duration::ZERO),
             ),
         ] {
-            let agents = ClaudeAgents::new(refused);
-            let key = SessionKey {
-                run: RunId::new("run"),
-                number: 1,
-            };
-            let gate = Gate::new(ProjectPaths::new("/srv/project"), Grants::none());
-            let spec = SessionSpec::new(key, "/srv/project", gate, Toolbox::new([]));
-
-            let probed = agents.probe().await.expect_err(call).to_string();
-            let created = agents.create(spec).expect_err(call).to_string();
-
-            assert!(probed.starts_with(&format!("{call}: ")), "{probed}");
-            assert_eq!(created, probed);
+            assert_option_refused(&ClaudeAgents::new(refused), call).await;
         }
     }
 

@@ -70,7 +70,8 @@ impl AgentClientFactory for CodexAgents {
 mod tests {
     use std::time::Duration;
 
-    use autonoe_core::{Gate, Grants, McpServer, ProjectPaths, RunId, SessionKey, Toolbox};
+    use autonoe_core::McpServer;
+    use autonoe_testkit::conformance::assert_option_refused;
 
     use super::*;
     use crate::launch::CodexHome;
@@ -90,19 +91,7 @@ mod tests {
                 options().with_silence_limit(Duration::ZERO),
             ),
         ] {
-            let agents = CodexAgents::new(refused);
-            let key = SessionKey {
-                run: RunId::new("run"),
-                number: 1,
-            };
-            let gate = Gate::new(ProjectPaths::new("/srv/project"), Grants::none());
-            let spec = SessionSpec::new(key, "/srv/project", gate, Toolbox::new([]));
-
-            let probed = agents.probe().await.expect_err(call).to_string();
-            let created = agents.create(spec).expect_err(call).to_string();
-
-            assert!(probed.starts_with(&format!("{call}: ")), "{probed}");
-            assert_eq!(created, probed);
+            assert_option_refused(&CodexAgents::new(refused), call).await;
         }
     }
 

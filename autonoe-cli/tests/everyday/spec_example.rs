@@ -12,23 +12,7 @@ use crate::everyday::workplace::Workplace;
 use crate::runs::support::autonoe::Ended;
 
 /// The example of the specification.
-const EXAMPLE: &str = r#"{
-  "profile": ["node", "python"],
-  "allowCommands": ["docker", "custom-cli"],
-  "allowPkillTargets": ["custom-server"],
-  "permissions": {
-    "allow": [
-      "WebFetch(https://api.example.com/*)"
-    ]
-  },
-  "allowedTools": ["Task", "WebSearch"],
-  "mcpServers": {
-    "custom-tool": {
-      "command": "npx",
-      "args": ["custom-mcp-server"]
-    }
-  }
-}"#;
+const EXAMPLE: &str = include_str!("../../../autonoe-core/tests/config/spec_example.json");
 
 /// A run of one session whose agent makes calls one after the other.
 struct Played {

@@ -8,23 +8,7 @@ use serde_json::json;
 use crate::config::support::{merged, rules};
 
 /// The example, as it stands in the specification.
-const EXAMPLE: &str = r#"{
-  "profile": ["node", "python"],
-  "allowCommands": ["docker", "custom-cli"],
-  "allowPkillTargets": ["custom-server"],
-  "permissions": {
-    "allow": [
-      "WebFetch(https://api.example.com/*)"
-    ]
-  },
-  "allowedTools": ["Task", "WebSearch"],
-  "mcpServers": {
-    "custom-tool": {
-      "command": "npx",
-      "args": ["custom-mcp-server"]
-    }
-  }
-}"#;
+const EXAMPLE: &str = include_str!("spec_example.json");
 
 // Shows: spec/2.3/permission-level, spec/5.4/permission-rules-read-write-edit
 #[test]

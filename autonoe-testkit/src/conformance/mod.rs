@@ -1,4 +1,4 @@
-//! What every implementation of a port must do, as functions to call from a test.
+//! Conformance suites: functions that test an implementation of a port against its contract.
 //!
 //! A suite takes an implementation, tries it in every way that the contract of
 //! its port speaks of, and gives back a [`Conformance`]: the checks that
@@ -56,7 +56,7 @@ mod session_host;
 mod specs;
 mod tool_server;
 
-pub use agent::{AgentHarness, ProbeCall, Scenario, agent_client};
+pub use agent::{AgentHarness, ProbeCall, Scenario, agent_client, assert_option_refused};
 pub use bash::{BashCase, bash_contract, bash_security, bash_security_cases, bash_stricter};
 pub use checks::{Checks, Finding, Flaw};
 pub use engine::{ENGINE_JOB, engine};

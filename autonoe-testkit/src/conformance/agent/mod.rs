@@ -1,10 +1,11 @@
-//! What every backend must do.
+//! The conformance suite of backends.
 
 mod calls;
 mod control;
 mod enclosed;
 mod harness;
 mod lifetimes;
+mod options;
 mod played;
 mod probe_tool;
 mod record;
@@ -24,6 +25,7 @@ use super::checks::Checks;
 use super::report::Conformance;
 
 pub use harness::{AgentHarness, ProbeCall, Scenario};
+pub use options::assert_option_refused;
 
 /// Checks an [`AgentClient`](autonoe_core::AgentClient) and its factory against their contracts.
 ///
