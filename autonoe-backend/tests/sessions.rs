@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use autonoe_backend::{After, Command, Commands, Program, ProgramClient, Query};
 use autonoe_core::{
-    AgentClient, AgentError, AgentErrorKind, Gate, Grants, Keeping, KeptForRun, ProjectPaths,
-    RunId, SessionKey, SessionOutcome, SessionSpec, StreamEvent, Toolbox,
+    AgentClient, AgentError, AgentErrorKind, Gate, Grants, ProjectPaths, RunId, SessionKey,
+    SessionOutcome, SessionSpec, StreamEvent, Toolbox,
 };
 use futures::{FutureExt, StreamExt};
 
@@ -100,13 +100,6 @@ impl Program for Parrot {
     async fn end(self) {
         self.0.did("end");
     }
-
-    async fn release(self, spec: &SessionSpec) {
-        match spec.keeping.is_open() {
-            true => self.0.did("release"),
-            false => self.end().await,
-        }
-    }
 }
 
 impl Parrot {
@@ -148,17 +141,12 @@ fn end(outcome: SessionOutcome) -> StreamEvent {
 }
 
 fn client(story: &Arc<Story>) -> Box<ProgramClient<Parrot>> {
-    client_that_keeps(story, Keeping::default())
-}
-
-fn client_that_keeps(story: &Arc<Story>, keeping: Keeping) -> Box<ProgramClient<Parrot>> {
     let key = SessionKey {
         run: RunId::new("run"),
         number: 1,
     };
     let gate = Gate::new(ProjectPaths::new("/p"), Grants::none());
-    let mut spec = SessionSpec::new(key, "/p", gate, Toolbox::new([]));
-    spec.keeping = keeping;
+    let spec = SessionSpec::new(key, "/p", gate, Toolbox::new([]));
     Box::new(ProgramClient::new(Arc::new(story.clone()), spec))
 }
 
@@ -365,29 +353,4 @@ async fn a_control_that_is_kept_does_not_keep_the_program() {
     assert_eq!(story.done(), ["launch", "turn", "end"]);
     let late = control.steer("faster").await.expect_err("it is over");
     assert_eq!(late.to_string(), "the session is over");
-}
-
-#[tokio::test]
-async fn a_program_is_let_go_of_only_where_nothing_broke_and_no_turn_is_under_way() {
-    let run = KeptForRun::default();
-    for (prompt, expected) in [
-        ("hello", &["launch", "turn", "release"][..]),
-        ("break", &["launch", "turn", "end"]),
-    ] {
-        let story = Arc::new(Story::default());
-        let mut client = client_that_keeps(&story, run.keeping());
-        asked(&mut client, prompt).await;
-
-        client.dispose().await.expect("it ends");
-
-        assert_eq!(story.done(), expected);
-    }
-
-    let story = Arc::new(Story::default());
-    let mut client = client_that_keeps(&story, run.keeping());
-    let mut stream = client.query("obey".into());
-    stream.next().await.expect("it speaks").expect("no error");
-    drop(stream);
-    client.dispose().await.expect("it ends");
-    assert_eq!(story.done(), ["launch", "turn", "end"]);
 }

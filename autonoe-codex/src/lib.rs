@@ -1,8 +1,8 @@
 //! Codex as a backend of Autonoe.
 //!
-//! [`CodexAgents`] drives `codex app-server`, one process for all sessions of a run that follow
-//! each other; see [`ProgramLife`]. Commands, patches, calls of MCP servers and our own tools are
-//! put to the gate before they happen; our tools are served from this process.
+//! [`CodexAgents`] drives `codex app-server`, one process for each session. Commands, patches,
+//! calls of MCP servers and our own tools pass the gate before they run; our tools are served from
+//! this process.
 //!
 //! Resources that an agent reads from MCP servers do not go through the gate, because the program
 //! does not ask about them. So
@@ -34,4 +34,4 @@ pub mod wire;
 
 pub use agents::CodexAgents;
 pub use backend_spec::CodexBackend;
-pub use launch::{CodexHome, CodexOptions, CodexProvider, ProgramLife};
+pub use launch::{CodexHome, CodexOptions, CodexProvider};

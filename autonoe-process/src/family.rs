@@ -124,14 +124,9 @@ impl Family {
 
     /// Kills `living`, and with each of them its whole group.
     pub(crate) fn kill(&mut self, living: &[Row]) {
-        self.kill_sparing(living, &HashSet::new());
-    }
-
-    /// Kills `living`, and with each of them its whole group unless that is among `spared`.
-    fn kill_sparing(&mut self, living: &[Row], spared: &HashSet<u32>) {
         for row in living {
             self.killed.insert(row.identity(), row.info());
-            end(row, spared);
+            end(row);
         }
     }
 
@@ -165,43 +160,14 @@ impl Family {
         killed
     }
 
-    /// Kills all of them again and again, until none is left or the limit is over.
-    pub(crate) fn kill_all(self, limit: Duration) -> Sweep {
-        self.kill_until_clean(limit, Vec::new)
-    }
-
-    /// Kills all of them but the child, and but those that keep the program of `addressee`.
-    pub(crate) fn kill_others(self, addressee: Addressee, limit: Duration) -> Sweep {
-        let (marker, child) = (self.marker.clone(), self.child.map(number));
-        self.kill_until_clean(limit, || {
-            let Some(child) = child else {
-                return Vec::new();
-            };
-            let rows = table::read(&marker);
-            let mut spared: Vec<Row> = rows
-                .iter()
-                .filter(|row| row.pid == child)
-                .cloned()
-                .collect();
-            if addressee == Addressee::InSandbox {
-                spared.extend(table::keepers_of_program(&rows, child));
-            }
-            spared
-        })
-    }
-
-    /// Kills all of them but those that `spared` names, and their groups, until none is left or
-    /// the limit is over.
-    fn kill_until_clean(mut self, limit: Duration, spared: impl Fn() -> Vec<Row>) -> Sweep {
+    /// Kills all of them again and again, and their groups, until none is left or the limit is over.
+    pub(crate) fn kill_all(mut self, limit: Duration) -> Sweep {
         let deadline = Deadline::after(limit);
         let mut clean = CleanLooks::default();
         loop {
-            let spared = spared();
-            let mut living = self.look();
-            living.retain(|row| !spared.iter().any(|it| it.identity() == row.identity()));
+            let living = self.look();
             let done = clean.enough(living.is_empty());
-            let groups = spared.iter().map(|row| row.group).collect();
-            self.kill_sparing(&living, &groups);
+            self.kill(&living);
             if done || deadline.has_come() {
                 return Sweep {
                     killed: self.killed(),
@@ -237,12 +203,12 @@ fn as_pid(number: u32) -> Option<Pid> {
 }
 
 #[cfg(target_os = "linux")]
-fn end(row: &Row, spared: &HashSet<u32>) {
+fn end(row: &Row) {
     // A group is killed at once, so that its members cannot go on by starting others. All
     // of it came from the child, which got a session of its own: groups do not reach across.
     let kill_group = || {
         let other_session = table::own_session().is_some_and(|own| own != row.session);
-        let is_whole = other_session && row.group > 1 && !spared.contains(&row.group);
+        let is_whole = other_session && row.group > 1;
         if let Some(group) = as_pid(row.group).filter(|_| is_whole) {
             let _ = kill_process_group(group, Signal::KILL);
         }
@@ -256,7 +222,7 @@ fn end(row: &Row, spared: &HashSet<u32>) {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn end(_row: &Row, _spared: &HashSet<u32>) {}
+fn end(_row: &Row) {}
 
 fn send(row: &Row, signal: Signal) -> Result<(), Errno> {
     send_after(row, signal, || {})

@@ -3,14 +3,13 @@
 use std::future::Future;
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::process::Pid;
 
 use crate::family::Family;
 use crate::keeper::{Lifeline, Shared};
-use crate::{EndedBy, Exit, Ladder, Marker, ProcessInfo, ShutDown, Signal, Sweep};
+use crate::{EndedBy, Exit, Ladder, Marker, ProcessInfo, ShutDown, Signal};
 
 /// A child process, made by [`Launch::start`](crate::Launch::start).
 ///
@@ -98,16 +97,6 @@ impl Process {
     /// Only on Linux; elsewhere it finds nothing.
     pub fn leftovers(&self) -> Vec<ProcessInfo> {
         Family::of(self.pid, self.marker.clone()).marked_now()
-    }
-
-    /// Kills all that the process has started and that still lives, and leaves the process itself
-    /// alone; in a sandbox, bubblewrap too.
-    ///
-    /// It goes on until nothing is left or the limit is over, and blocks the thread meanwhile. Only
-    /// on Linux; elsewhere it finds nothing, which is no proof that there is nothing.
-    pub fn kill_descendants(&self, limit: Duration) -> Sweep {
-        let family = Family::of(self.pid, self.marker.clone());
-        family.kill_others(self.shared.addressee, limit)
     }
 
     /// Ends the process by the steps of `ladder`, and kills what is left of it.

@@ -52,13 +52,11 @@ impl<P: Program> Actor<P> {
     pub(super) async fn run(mut self) {
         let mut disposed = None;
         // Whether the last turn is over, so that another session could have the program.
-        let mut is_idle = true;
         while let Some(command) = self.commands.recv().await {
             match command {
                 Command::Query(query) => {
                     if let Some(done) = self.query(query).await {
                         disposed = Some(done);
-                        is_idle = false;
                         break;
                     }
                 }
@@ -73,10 +71,7 @@ impl<P: Program> Actor<P> {
                 }
             }
         }
-        match is_idle {
-            true => self.release().await,
-            false => self.end().await,
-        }
+        self.end().await;
         if let Some(done) = disposed {
             let _ = done.send(());
         }
@@ -155,13 +150,6 @@ impl<P: Program> Actor<P> {
                 Some(Command::Dispose(done)) => return Begun::Disposed(done),
                 None => return Begun::Unwanted,
             }
-        }
-    }
-
-    /// Lets go of the program, if there is one.
-    async fn release(&mut self) {
-        if let State::Live(live) = std::mem::replace(&mut self.state, State::Gone) {
-            live.release(&self.spec).await;
         }
     }
 

@@ -9,7 +9,7 @@ use super::{Commands, Query};
 ///
 /// A [`ProgramClient`](super::ProgramClient) starts it with the first query and owns it from then
 /// on. The methods are called one after the other: `launch`, `ready`, any number of times `turn`,
-/// and at last either `release` or `end`: the first only if nothing broke.
+/// and at last `end`.
 pub trait Program: Sized + Send + 'static {
     /// What can be chosen about it, the same for all sessions.
     type Options: Send + Sync + 'static;
@@ -57,16 +57,6 @@ pub trait Program: Sized + Send + 'static {
 
     /// Ends it, and everything that it started. Nothing is allowed any more.
     fn end(self) -> impl Future<Output = ()> + Send;
-
-    /// Lets go of it after a session of `spec` in which nothing broke, while no turn is under way.
-    ///
-    /// By default that [ends](Self::end) it. A program that can serve the next session of the run
-    /// may be [kept](autonoe_core::Keeping) instead; nothing that the session left running may
-    /// live then.
-    fn release(self, spec: &SessionSpec) -> impl Future<Output = ()> + Send {
-        let _ = spec;
-        self.end()
-    }
 }
 
 /// What is to be done after a query.

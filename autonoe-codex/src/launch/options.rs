@@ -10,7 +10,7 @@ use autonoe_backend::Walls;
 use autonoe_core::{AgentError, AgentErrorKind, InvalidValue, McpServer};
 use autonoe_process::find_program;
 
-use super::{CodexHome, CodexProvider, ProgramLife};
+use super::{CodexHome, CodexProvider};
 use crate::native_program::native;
 use crate::wire::Effort;
 
@@ -52,8 +52,6 @@ pub struct CodexOptions {
     pub walls: Walls,
     /// MCP servers that every session has, by name.
     pub mcp_servers: BTreeMap<String, McpServer>,
-    /// How long a program lives.
-    pub program_life: ProgramLife,
     /// Where the temporary folders of sessions are made.
     pub temporary: PathBuf,
     /// How long the answer to a question about a call may take. Then the call is refused.
@@ -79,7 +77,6 @@ impl CodexOptions {
             home: CodexHome::default(),
             walls: Walls::found_on_path(&environment),
             mcp_servers: BTreeMap::new(),
-            program_life: ProgramLife::default(),
             temporary: PathBuf::from("/tmp"),
             answer_limit: Duration::from_secs(60),
             start_limit: Duration::from_secs(120),
@@ -148,13 +145,6 @@ impl CodexOptions {
     #[must_use]
     pub fn with_mcp_server(mut self, name: impl Into<String>, server: McpServer) -> Self {
         self.mcp_servers.insert(name.into(), server);
-        self
-    }
-
-    /// Sets how long a program lives.
-    #[must_use]
-    pub fn with_program_life(mut self, life: ProgramLife) -> Self {
-        self.program_life = life;
         self
     }
 

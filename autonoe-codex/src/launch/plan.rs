@@ -1,7 +1,7 @@
 //! All that is needed to start the program for one session.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::os::unix::fs::symlink;
@@ -12,26 +12,25 @@ use autonoe_core::{
     AgentError, AgentErrorKind, Capabilities, HookCoverage, SessionField, SessionSpec, Support,
     TokenReports, ToldEvents, Toolbox, write_new_file,
 };
-use autonoe_process::Launch;
+use autonoe_process::{Launch, refuse_bare_repositories};
 
 use super::config_file::config_file;
-use super::fit::lasting_environment;
-use super::{CodexHome, CodexOptions, Fit, thread_settings};
+use super::{CodexHome, CodexOptions, thread_settings};
 
 /// What the names of the folders of sessions begin with.
 pub(crate) const FOLDER: &str = "autonoe-codex-";
 
 /// The home of what the program runs.
-pub(super) const HOME: &str = "home";
+const HOME: &str = "home";
 
 /// The home of the program: what it reads for each conversation. In a sandbox nothing can write it.
-pub(super) const CODEX: &str = "codex";
+const CODEX: &str = "codex";
 
 /// Where the program has its databases.
-pub(super) const STATE: &str = "state";
+const STATE: &str = "state";
 
 /// What is temporary.
-pub(super) const TEMPORARY: &str = "tmp";
+const TEMPORARY: &str = "tmp";
 
 /// The one file in its home that the program does not start without being able to write.
 const INSTALLATION: &str = "installation_id";
@@ -70,16 +69,6 @@ impl LaunchPlan {
         thread_settings(options, spec).map(drop)
     }
 
-    /// Says how the program of a session is to be started.
-    ///
-    /// # Errors
-    ///
-    /// The sandbox that it needs is not there.
-    pub(crate) fn fit(options: &CodexOptions, spec: &SessionSpec) -> Result<Fit, AgentError> {
-        let is_enclosed = options.walls.are_needed(spec)?;
-        Ok(Fit::of(options, spec, is_enclosed))
-    }
-
     /// Makes the launch, and the folder that goes with it.
     ///
     /// # Errors
@@ -90,7 +79,7 @@ impl LaunchPlan {
         spec: &SessionSpec,
         place: SessionPlace,
     ) -> Result<Launch, AgentError> {
-        let mut environment = lasting_environment(options, spec);
+        let mut environment = environment(options, spec);
         environment.extend(own_folders(place.path()));
         let home = place.path().join(CODEX);
         let mut writable = match &options.home {
@@ -135,6 +124,26 @@ pub(crate) fn claims(options: &CodexOptions) -> Capabilities {
         }
         CodexHome::Kept(_) => claims.with_resume(Support::Yes),
     }
+}
+
+/// Returns the environment of the program, without the variables that name its own folders.
+///
+/// Credentials are not part of it: the key of the provider is part of the settings of a
+/// conversation. The settings also carry the trace of the session, for the agent's commands.
+fn environment(options: &CodexOptions, spec: &SessionSpec) -> BTreeMap<OsString, OsString> {
+    let filter = &spec.credential_filter;
+    let mut environment = options.environment.clone();
+    filter.apply(&mut environment);
+    let own = spec.environment.iter();
+    environment.extend(own.map(|(name, value)| (name.into(), value.into())));
+    if let Some(provider) = &options.provider {
+        let key = OsStr::new(&provider.key_variable);
+        if !filter.allows(key) {
+            environment.remove(key);
+        }
+    }
+    refuse_bare_repositories(&mut environment);
+    environment
 }
 
 /// Returns the environment of the program, whose own files are in `folder`.

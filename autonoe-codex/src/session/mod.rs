@@ -7,7 +7,6 @@
 
 mod answers;
 mod expectation;
-mod kept_program;
 mod ledger_of_calls;
 mod pending;
 mod program;
@@ -15,7 +14,6 @@ mod start;
 mod talk;
 mod turn;
 mod unasked;
-mod vacate;
 mod words;
 
 pub(crate) use start::Live;

@@ -1,7 +1,7 @@
 //! Codex as a program that a session owns.
 
 use autonoe_backend::{After, Commands, Program, Query};
-use autonoe_core::{AgentError, AgentErrorKind, Kept, SessionSpec};
+use autonoe_core::{AgentError, AgentErrorKind, SessionSpec};
 use autonoe_process::Ladder;
 
 use super::start::Live;
@@ -48,18 +48,6 @@ impl Program for Live {
         let report = talk.into_process().shut_down(Ladder::default()).await;
         if !report.is_complete() {
             tracing::error!(?report, "something of Codex is left");
-        }
-    }
-
-    async fn release(self, spec: &SessionSpec) {
-        let kept = match self.vacated(spec).await {
-            Ok(vacated) => vacated.cleared().await,
-            Err(live) => return live.end().await,
-        };
-        if let Some(kept) = kept
-            && let Err(kept) = spec.keeping.keep(Box::new(kept))
-        {
-            kept.end().await;
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use autonoe_backend::{Program, sweep};
+use autonoe_backend::sweep;
 use autonoe_core::{AgentError, AgentErrorKind, ProjectMemory, SessionSpec, StreamEvent};
 use autonoe_process::Started;
 use serde_json::Value;
@@ -10,11 +10,10 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::answers::{Answers, Refused};
 use super::expectation::begun;
-use super::kept_program::{KeptProgram, Standing};
 use super::pending::{Answer, Pending};
 use super::talk::{Silence, Talk};
 use crate::events::Translator;
-use crate::launch::{CodexOptions, FOLDER, LaunchPlan, ProgramLife, furnish, thread_settings};
+use crate::launch::{CodexOptions, FOLDER, LaunchPlan, furnish, thread_settings};
 use crate::probe::unstartable;
 use crate::wire::{Addressed, Effort, Message, Notice, Outgoing};
 
@@ -40,10 +39,6 @@ pub(crate) struct Live {
     early: Vec<Notice>,
     refused: mpsc::UnboundedReceiver<Refused>,
     tell_refused: mpsc::UnboundedSender<Refused>,
-    /// What it stands in, if another session may have it later.
-    pub(super) standing: Option<Standing>,
-    /// Whether an earlier session of the run had it.
-    is_taken_over: bool,
 }
 
 /// A conversation that began as it was asked to.
@@ -54,37 +49,18 @@ pub(super) struct Conversation {
 }
 
 impl Live {
-    /// Takes over the program that an earlier session of the run had, or starts one. It must be
-    /// [ready](Self::ready) before it is asked anything.
+    /// Starts the program. It must be [ready](Self::ready) before it gets a prompt.
     ///
     /// # Errors
     ///
-    /// It could not be started. Nothing of it lives then.
+    /// The program cannot be started. No process of it is left then.
     pub(super) async fn launch(
         options: &CodexOptions,
         spec: &SessionSpec,
     ) -> Result<Self, AgentError> {
-        let fit = LaunchPlan::fit(options, spec)?;
-        match KeptProgram::for_session(spec, &fit).await {
-            Some(kept) => Ok(Self {
-                pending: kept.pending,
-                is_taken_over: true,
-                ..Self::new(kept.talk, Some(kept.standing))
-            }),
-            None => Self::start(options, spec).await,
-        }
-    }
-
-    async fn start(options: &CodexOptions, spec: &SessionSpec) -> Result<Self, AgentError> {
-        // A killed host could not do it.
+        // Removes the folders of killed hosts.
         sweep(&options.temporary, FOLDER).await;
         let place = furnish(options, &spec.cwd)?;
-        let standing = Standing {
-            // After that, because it makes what is missing.
-            fit: LaunchPlan::fit(options, spec)?,
-            folder: place.path().to_owned(),
-            furnishing: None,
-        };
         let launch = LaunchPlan::launch(options, spec, place).await?;
         let Started {
             process,
@@ -94,12 +70,10 @@ impl Live {
             .start()
             .await
             .map_err(|error| unstartable(&options.program, error))?;
-        let is_kept = options.program_life == ProgramLife::Run && spec.keeping.is_open();
-        let talk = Talk::new(process, stdin, stdout, standing.fit.is_enclosed());
-        Ok(Self::new(talk, is_kept.then_some(standing)))
+        Ok(Self::new(Talk::new(process, stdin, stdout)))
     }
 
-    fn new(talk: Talk, standing: Option<Standing>) -> Self {
+    fn new(talk: Talk) -> Self {
         let (tell_refused, refused) = mpsc::unbounded_channel();
         Self {
             talk,
@@ -110,8 +84,6 @@ impl Live {
             early: Vec::new(),
             refused,
             tell_refused,
-            standing,
-            is_taken_over: false,
         }
     }
 
@@ -121,25 +93,6 @@ impl Live {
     ///
     /// It is not. It may still live then.
     pub(super) async fn ready(
-        &mut self,
-        options: &CodexOptions,
-        spec: &SessionSpec,
-    ) -> Result<(), AgentError> {
-        let ready = self.initialize_in_time(options, spec).await;
-        let Err(error) = &ready else {
-            return ready;
-        };
-        if !self.is_taken_over {
-            return ready;
-        }
-        // Whatever is wrong with it, a session of its own would not have met with it.
-        tracing::info!(%error, "a program of Codex does not serve another session");
-        let fresh = Self::start(options, spec).await?;
-        std::mem::replace(self, fresh).end().await;
-        self.initialize_in_time(options, spec).await
-    }
-
-    async fn initialize_in_time(
         &mut self,
         options: &CodexOptions,
         spec: &SessionSpec,
@@ -159,11 +112,8 @@ impl Live {
         options: &CodexOptions,
         spec: &SessionSpec,
     ) -> Result<(), AgentError> {
-        if !self.is_taken_over {
-            self.ask(Outgoing::initialize).await?;
-            self.talk.send(Outgoing::initialized());
-            self.look_around(options).await;
-        }
+        self.ask(Outgoing::initialize).await?;
+        self.talk.send(Outgoing::initialized());
         let mut settings = thread_settings(options, spec)?;
         let memory = ProjectMemory::read(spec, MEMORY_FILE);
         settings.add_instructions(memory.section);

@@ -16,7 +16,6 @@ pub(super) struct Talk {
     pub(super) process: Process,
     lines: FramedRead<Stdout, LinesCodec>,
     writer: mpsc::UnboundedSender<Outgoing>,
-    is_enclosed: bool,
 }
 
 /// Why no more messages come.
@@ -32,14 +31,13 @@ pub(super) enum Silence {
 
 impl Talk {
     /// Begins to talk. Lines are written by a task of their own, so that none is torn.
-    pub(super) fn new(process: Process, stdin: Stdin, stdout: Stdout, is_enclosed: bool) -> Self {
+    pub(super) fn new(process: Process, stdin: Stdin, stdout: Stdout) -> Self {
         let (writer, queue) = mpsc::unbounded_channel();
         tokio::spawn(write_lines(stdin, queue));
         Self {
             process,
             lines: FramedRead::new(stdout, LinesCodec::new_with_max_length(LONGEST)),
             writer,
-            is_enclosed,
         }
     }
 
@@ -51,19 +49,6 @@ impl Talk {
     /// Sends a message. If the program is gone, that is seen at its output.
     pub(super) fn send(&self, message: Outgoing) {
         let _ = self.writer.send(message);
-    }
-
-    /// Returns the number of the program itself, which may be in a sandbox; `None` if that is not
-    /// certain, because other things run.
-    pub(super) fn program(&self) -> Option<u32> {
-        let below = self.process.descendants();
-        let mut below = below.iter().filter(|process| process.name != "bwrap");
-        let program = match (below.next(), self.is_enclosed) {
-            (None, false) => Some(self.process.pid()),
-            (Some(program), true) => Some(program.pid),
-            _ => None,
-        };
-        program.filter(|_| below.next().is_none())
     }
 
     /// Ends the talk.

@@ -221,16 +221,6 @@ impl Outgoing {
         )
     }
 
-    /// Says that nobody listens to a conversation any more, so that the program closes it.
-    pub fn leave_thread(id: i64, thread: &str) -> Self {
-        Self::request(id, "thread/unsubscribe", &json!({"threadId": thread}))
-    }
-
-    /// Asks which conversations the program holds.
-    pub fn list_threads(id: i64) -> Self {
-        Self::request(id, "thread/loaded/list", &json!({}))
-    }
-
     /// Answers whether a command or a patch may happen.
     pub fn approval(id: &RequestId, decision: Decision) -> Self {
         let decision = match decision {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    AgentError, Events, Gate, Keeping, McpServer, OptionalServers, RunEventKind, ToolCall, Toolbox,
+    AgentError, Events, Gate, McpServer, OptionalServers, RunEventKind, ToolCall, Toolbox,
 };
 use crate::domain::{
     AgentSessionId, Budget, CredentialFilter, Epoch, InstructionName, Mode, SessionKey,
@@ -89,8 +89,6 @@ pub struct SessionSpec {
     pub max_turns: Option<u32>,
     /// The conversation to go on with.
     pub resume: Option<AgentSessionId>,
-    /// Where a backend may keep something for the next session of the run.
-    pub keeping: Keeping,
 }
 
 impl SessionSpec {
@@ -121,7 +119,6 @@ impl SessionSpec {
             budget: Budget::default(),
             max_turns: None,
             resume: None,
-            keeping: Keeping::default(),
         }
     }
 

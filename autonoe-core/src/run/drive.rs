@@ -18,7 +18,7 @@ use crate::domain::quota::between;
 use crate::domain::{
     ExitReason, Failure, InstructionName, LedgerView, RunId, RunReport, SessionResult,
 };
-use crate::port::{InstructionSource, KeptForRun, RunEventKind};
+use crate::port::{InstructionSource, RunEventKind};
 
 /// How long a run or a flow that was cancelled waits for the ledger.
 pub(super) const LAST_LOOK: Duration = Duration::from_secs(2);
@@ -32,8 +32,6 @@ pub(super) struct Drive {
     pub(super) work: Work,
     pub(super) machine: RunMachine,
     beginning: Beginning,
-    /// What backends keep between sessions. It is ended with the run, however that ends.
-    kept: KeptForRun,
 }
 
 /// How a run comes to begin here.
@@ -72,15 +70,11 @@ impl Drive {
         machine: RunMachine,
         beginning: Beginning,
     ) -> Self {
-        let kept = KeptForRun::default();
-        let mut setting = Setting::new(runner.parts.clone(), control.clone(), run);
-        setting.keeping = kept.keeping();
         Self {
-            setting,
+            setting: Setting::new(runner.parts.clone(), control.clone(), run),
             work: runner.work.clone(),
             machine,
             beginning,
-            kept,
         }
     }
 
@@ -102,7 +96,6 @@ impl Drive {
             }
             Err(exit) => exit,
         };
-        self.kept.end().await;
         tracing::info!(run = %self.setting.run, exit = exit.code(), "run ended");
         if let ExitReason::BudgetExceeded { budget } = exit {
             self.setting

@@ -299,7 +299,6 @@ impl Setting {
         spec.budget = task.budget_at(self.now());
         spec.max_turns = task.extras.max_turns.or(parts.max_turns);
         spec.resume = task.extras.resume.clone();
-        spec.keeping = self.keeping.clone();
         // Does not rely on the backend: one that ignores a field would start a session that is
         // less limited than the caller asked for.
         spec.refuse_unclaimed(stand.capabilities)

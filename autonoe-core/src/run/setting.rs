@@ -9,7 +9,7 @@ use super::runner::Parts;
 use super::spans::RunSpans;
 use super::{Durability, JournalError, JournalLine, RunControl};
 use crate::domain::RunId;
-use crate::port::{Events, Keeping, OptionalServers, RunEventKind};
+use crate::port::{Events, OptionalServers, RunEventKind};
 use crate::tools::LostGround;
 
 /// What all sessions of a run stand in, whoever decides what comes next. Cheap to clone.
@@ -21,8 +21,6 @@ pub(super) struct Setting {
     pub(super) events: Events,
     /// The journal, when it takes no line any more.
     pub(super) lost_journal: LostGround,
-    /// Where backends may keep something from one session for the next.
-    pub(super) keeping: Keeping,
     /// The servers that its sessions can do without.
     pub(super) optional_servers: OptionalServers,
 }
@@ -48,7 +46,6 @@ impl Setting {
             run,
             events,
             lost_journal,
-            keeping: Keeping::default(),
         }
     }
 

@@ -7,7 +7,6 @@ mod builder;
 mod control;
 mod fencing;
 mod gate;
-mod keeping;
 mod ledger;
 mod ledger_book;
 mod lent_sessions;

@@ -130,8 +130,7 @@ impl Flow<Created> {
                 sessions(&machine).open(begins, &start.control).await
             }
         };
-        let mut open = opened.map_err(not_opened)?;
-        open.keep_between_sessions();
+        let open = opened.map_err(not_opened)?;
         if let Some(book) = open.book() {
             parts.ledger.open(book);
         }
@@ -159,9 +158,7 @@ impl Flow<Started> {
     /// A prompt that is missing or cannot be read interrupts the flow: this returns the error as
     /// its end, and the flow can be resumed once the prompt is repaired.
     pub async fn run(&mut self) -> FlowEnd {
-        let end = driver::run(&mut self.state).await;
-        self.state.open.end_kept().await;
-        end
+        driver::run(&mut self.state).await
     }
 
     /// Stops the flow: writes its end down, releases everything, and returns the result.

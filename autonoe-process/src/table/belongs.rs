@@ -54,13 +54,6 @@ pub(crate) fn program_in_sandbox(table: &[Row], bubblewrap: u32) -> Option<&Row>
     inside.min_by_key(|row| (row.started, row.pid))
 }
 
-/// Finds what must live for the program in a sandbox to live: it, and the first process there.
-pub(crate) fn keepers_of_program(table: &[Row], bubblewrap: u32) -> Vec<Row> {
-    let first = table.iter().find(|row| row.parent == bubblewrap);
-    let program = program_in_sandbox(table, bubblewrap);
-    first.into_iter().chain(program).cloned().collect()
-}
-
 fn with_descendants(table: &[Row], mut pids: HashSet<u32>, outside: &[Option<u32>]) -> Vec<Row> {
     // The first process adopts orphans of everybody, and the host has other children.
     let is_inside = |pid: u32| pid > 1 && !outside.contains(&Some(pid));

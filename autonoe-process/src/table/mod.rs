@@ -4,7 +4,7 @@ mod belongs;
 #[cfg(target_os = "linux")]
 mod linux;
 
-pub(crate) use belongs::{Kin, descendants, keepers_of_program, members, program_in_sandbox};
+pub(crate) use belongs::{Kin, descendants, members, program_in_sandbox};
 
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{boot, children, is_on_this, own_session, read, row_of, still_is};

@@ -202,31 +202,3 @@ async fn all_that_has_a_marker_is_killed_without_a_handle() {
     trial.assert_nothing_is_left();
     assert_eq!(within(process.exited()).await, Exit::Signal(9));
 }
-
-#[tokio::test]
-async fn what_a_child_has_started_is_killed_and_the_child_lives() {
-    let trial = Trial::new();
-    // One in the group of the child, one of its own, one without a parent and without the marker.
-    let script = format!(
-        "sleep 600 & {TOOL} & (env -i setsid sleep 600 & echo $! >lost); \
-         while [ ! -s tool ]; do sleep 0.01; done; echo ready; while read -r line; do :; done"
-    );
-    let (process, _pipes) = start(&trial, &script).await;
-    let tool = trial.told_in("tool").parse().expect("a number");
-    let lost = trial.told_in("lost").parse().expect("a number");
-    assert_eq!(process.descendants().len(), 3);
-
-    let sweep = process.kill_descendants(DEADLINE);
-
-    assert_eq!(sweep.left, []);
-    assert!(
-        pids(&sweep.killed).is_superset(&[tool, lost].into()),
-        "{sweep:?}"
-    );
-    assert!(!pids(&sweep.killed).contains(&process.pid()));
-    assert_eq!(process.descendants(), []);
-    assert_eq!(process.try_exit(), None);
-    let end = within(process.shut_down(ladder(&[], CLOSE))).await;
-    assert_eq!(end.exit, Some(Exit::Code(0)), "it has lived: {end:?}");
-    trial.assert_nothing_is_left();
-}

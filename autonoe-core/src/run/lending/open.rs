@@ -13,7 +13,7 @@ use crate::domain::quota::{between, later};
 use crate::domain::{
     Budget, CostTotal, Epoch, Failure, LedgerView, RunId, SessionEnd, Spent, TokenUsage,
 };
-use crate::port::{Capabilities, Events, KeptForRun, RepositoryErrorKind};
+use crate::port::{Capabilities, Events, RepositoryErrorKind};
 use crate::run::drive::LAST_LOOK;
 use crate::run::prepare::caught;
 use crate::run::setting::Setting;
@@ -41,8 +41,6 @@ pub struct OpenSessions {
     is_under_way: bool,
     pub(super) cost: CostTotal,
     pub(super) tokens: TokenUsage,
-    /// What backends keep between sessions, if they may.
-    kept: Option<KeptForRun>,
 }
 
 impl OpenSessions {
@@ -61,30 +59,12 @@ impl OpenSessions {
             is_under_way: false,
             cost: recorded.cost,
             tokens: recorded.tokens,
-            kept: None,
         }
     }
 
     /// Returns the run that all sessions belong to.
     pub fn run_id(&self) -> &RunId {
         &self.setting.run
-    }
-
-    /// Lets the backend keep something from one session for the next, such as its program.
-    ///
-    /// Whoever wants this says when it is over by [`end_kept`](Self::end_kept). What is still kept
-    /// when this is dropped, closed or interrupted is ended too, but nobody waits for it.
-    pub fn keep_between_sessions(&mut self) {
-        let kept = self.kept.get_or_insert_default();
-        self.setting.keeping = kept.keeping();
-    }
-
-    /// Ends what the backend keeps for the next session, and waits for it. Sessions that come after
-    /// that keep nothing.
-    pub async fn end_kept(&mut self) {
-        if let Some(kept) = self.kept.take() {
-            kept.end().await;
-        }
     }
 
     /// Returns what the backend can do.
