@@ -3,7 +3,7 @@
 // Named in items that the macros of the SDK make public.
 #![allow(unreachable_pub)]
 
-use autonoe_core::{EVENTS_JOB, JOURNAL_JOB, RunInstruction, RunProgress, RunSpec, RunWait};
+use autonoe_core::{JOURNAL_JOB, RunInstruction, RunProgress, RunSpec, RunWait};
 use serde::{Deserialize, Serialize};
 
 use crate::Pace;
@@ -68,7 +68,7 @@ pub(crate) fn host_of<'a>(host_queue: &'a str, queue: &str) -> Option<&'a str> {
 
 /// Tells whether jobs of a kind only read what a run has written down.
 pub(crate) fn reads(job: &str) -> bool {
-    [JOURNAL_JOB, EVENTS_JOB].contains(&job)
+    job == JOURNAL_JOB
 }
 
 /// Returns the queue of one host for what holds no slot of it: to read what a run has

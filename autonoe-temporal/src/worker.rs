@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::{EVENTS_JOB, JOURNAL_JOB, JobRunner};
+use autonoe_core::{JOURNAL_JOB, JobRunner};
 use temporalio_client::Client;
 use temporalio_sdk::runtime::worker_tuner::{FixedSizeSlotSupplier, TunerHolder, WorkerTuner};
 use temporalio_sdk::{Runtime, Worker, WorkerOptions};
@@ -145,13 +145,11 @@ impl TemporalWorker {
         self
     }
 
-    /// Gives pages of what runs have written down, for runs of the kinds [`JOURNAL_JOB`] and
-    /// [`EVENTS_JOB`] that are placed on this host. They hold none of its slots, so that who asks
-    /// what a session does need not wait for its end.
+    /// Serves pages of journals to runs of the kind [`JOURNAL_JOB`] that are placed on this host.
+    /// They need no slot, so a reader does not wait for the end of a session.
     #[must_use]
     pub fn journals(mut self, runner: Arc<dyn JobRunner>) -> Self {
-        self.runners.add(JOURNAL_JOB.to_owned(), runner.clone());
-        self.runners.add(EVENTS_JOB.to_owned(), runner);
+        self.runners.add(JOURNAL_JOB.to_owned(), runner);
         self.reads_journals = true;
         self
     }

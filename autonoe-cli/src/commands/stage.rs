@@ -73,7 +73,7 @@ impl Stage {
         start_logging(&screen, detail, None);
         Self {
             screen,
-            events: events(output, &presenter),
+            events: None,
             presenter,
             telemetry: Telemetry::default(),
             trace: None,

@@ -24,9 +24,7 @@ mod probe_finding;
 mod progress_note;
 mod project_memory;
 mod project_paths;
-mod recorded_event;
 mod repository;
-mod retelling;
 mod run_event;
 mod schema;
 mod session_field;
@@ -72,12 +70,10 @@ pub use probe_finding::{ProbeFinding, ProbeState};
 pub use progress_note::ProgressNote;
 pub use project_memory::ProjectMemory;
 pub use project_paths::ProjectPaths;
-pub use recorded_event::RecordedEvent;
 pub use repository::{
     DeliverableRepository, Fence, OwnedLedger, RepositoryError, RepositoryErrorKind, Revision,
     SavedLedger, Snapshot,
 };
-pub use retelling::RetoldSessions;
 pub use run_event::{Delivery, RunEvent, RunEventKind, WaitReason};
 pub use schema::{InputSchema, InvalidSchema};
 pub use session_field::SessionField;

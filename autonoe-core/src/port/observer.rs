@@ -327,13 +327,6 @@ impl Events {
             kind,
         });
     }
-
-    /// Tells what happened elsewhere, as it is.
-    pub(super) fn pass_on(&self, event: &RunEvent<'_>) {
-        if let Some(shared) = &self.shared {
-            shared.tell(event);
-        }
-    }
 }
 
 impl Default for Events {

@@ -14,7 +14,6 @@ const TEXT: &str = "\
 # This file is ignored as well: otherwise `git clean` and `git stash -u` would remove it, and the
 # next command would take the state.
 /.gitignore
-/events/
 /journal*.jsonl
 /status.json
 /status.foreign-*.json

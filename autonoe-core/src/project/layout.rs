@@ -122,11 +122,6 @@ impl Project {
         self.state_dir().join("journal.jsonl")
     }
 
-    /// Returns the folder of what observers of sessions are told: `.autonoe/events`.
-    pub fn events_dir(&self) -> PathBuf {
-        self.state_dir().join("events")
-    }
-
     /// Returns where the configuration is: `.autonoe/agent.json`.
     pub fn config_path(&self) -> PathBuf {
         self.state_dir().join("agent.json")

@@ -5,7 +5,6 @@ mod config;
 mod durable;
 mod durable_file;
 mod error;
-mod events;
 mod file_kind;
 mod file_repository;
 mod file_revision;
@@ -37,7 +36,6 @@ pub use config::{
 };
 pub use durable_file::{create_file_durably, replace_file_durably};
 pub use error::ProjectError;
-pub use events::{EVENTS_JOB, EventsFile, EventsPage};
 pub use file_kind::FileKind;
 pub use file_repository::FileDeliverableRepository;
 pub use hosting::ProjectSessionHost;

@@ -17,7 +17,6 @@ mod observers;
 mod one_dependency;
 mod optional_servers;
 mod own_backend;
-mod recorded_events;
 mod resume;
 mod run;
 mod session;

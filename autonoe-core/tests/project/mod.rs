@@ -3,7 +3,6 @@
 
 mod aftermath;
 #[cfg(unix)]
-mod events;
 #[cfg(target_os = "linux")]
 mod file_system;
 mod flows;

@@ -19,9 +19,8 @@ const ALWAYS: [&str; 5] = [
     ".autonoe/journal.3.jsonl",
 ];
 
-/// What never travels: locks, what is being written, and what happened on one host.
-const NEVER: [&str; 4] = [
-    ":(glob).autonoe/events/**",
+/// Paths that are never committed: locks and unfinished files.
+const NEVER: [&str; 3] = [
     ":(glob).autonoe/**/*.lock",
     ":(glob).autonoe/**/*.tmp",
     ":(glob)**/.autonoe-try-*",

@@ -35,26 +35,6 @@ async fn a_run_goes_back_and_forth_between_two_hosts() {
 }
 
 #[tokio::test]
-async fn what_happened_on_a_host_stays_there_also_when_somebody_has_git_take_it() {
-    let stage = Stage::new();
-    let one = stage.host("one");
-    let epoch = one.claim().await;
-    one.attach(1, epoch).await.expect("it runs");
-    let events = ".autonoe/events/events.jsonl";
-    assert!(one.read(events).contains("session_started"));
-
-    one.write(".autonoe/events/.gitignore", "");
-    one.attach(2, epoch).await.expect("it runs");
-    one.write(".autonoe/events/.gitignore", "");
-    one.conclude(epoch).await.expect("it is written down");
-
-    let travelled = stage.on_remote(&["ls-tree", "-r", "--name-only", BRANCH]);
-    assert!(travelled.contains(".autonoe/journal.jsonl"), "{travelled}");
-    assert!(!travelled.contains("events"), "{travelled}");
-    assert!(one.read(events).contains("\"number\":2"));
-}
-
-#[tokio::test]
 async fn an_outcome_that_was_told_on_one_host_is_told_on_another_and_nothing_runs() {
     let stage = Stage::new();
     let (one, two) = (stage.host("one"), stage.host("two"));

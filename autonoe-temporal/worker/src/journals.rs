@@ -1,13 +1,13 @@
 //! What runs have written down in the projects of this host, for who follows them from elsewhere.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 use autonoe_core::{
-    EVENTS_JOB, EventsPage, Failure, JobRunner, JournalAsk, JournalPage, Project, Retry, RunDesk,
+    Failure, JobRunner, JournalAsk, JournalPage, Project, Retry, RunDesk,
     RunOutcome, RunSpec,
 };
 use serde::Serialize;
@@ -22,7 +22,7 @@ const LONGEST: Duration = Duration::from_secs(20);
 /// How often it is looked whether something was written.
 const PAUSE: Duration = Duration::from_millis(300);
 
-/// Gives pages of journals and of events. Projects are found as for sessions: by their names, and nowhere else.
+/// Serves pages of journals. Projects are found as for sessions: by their names, and nowhere else.
 pub(crate) struct Journals {
     projects: Arc<Projects>,
 }
@@ -37,59 +37,18 @@ impl Journals {
             let why = format!("it is not said which journal is meant: {error}");
             Failure::permanent("unknown_journal", why)
         })?;
-        let what = match job.job.as_str() {
-            EVENTS_JOB => What::Events,
-            _ => What::Lines,
-        };
         let until = Instant::now() + ask.wait.min(LONGEST);
         loop {
             let project = self.projects.known(&ask.project, &ask.run)?;
-            let file = what.file(&project);
+            let file = project.journal_path();
             // Looked at before it is read: what is written after that is another state.
             let state = state(&file);
-            let page = read(what, project, ask.clone()).await?;
+            let page = read(project, ask.clone()).await?;
             if page.has_news || Instant::now() >= until {
                 return Ok(page.page);
             }
             while state == self::state(&file) && Instant::now() < until {
                 sleep(PAUSE).await;
-            }
-        }
-    }
-}
-
-/// What is read.
-#[derive(Clone, Copy)]
-enum What {
-    /// The lines of the journal.
-    Lines,
-    /// What observers of sessions were told.
-    Events,
-}
-
-impl What {
-    /// Returns the file that is written.
-    fn file(self, project: &Project) -> PathBuf {
-        match self {
-            Self::Lines => project.journal_path(),
-            Self::Events => project.events_dir().join("events.jsonl"),
-        }
-    }
-
-    fn page(self, project: &Project, ask: &JournalAsk) -> Result<Page, Failure> {
-        let after = ask.after;
-        match self {
-            Self::Lines => {
-                let page = JournalPage::read(project, &ask.run, after);
-                let page = page.map_err(|error| unread(&error))?;
-                // Fewer lines than are known are news, too.
-                Page::of(!page.entries.is_empty() || page.next < after, &page)
-            }
-            Self::Events => {
-                let page = EventsPage::read(project, &ask.run, after);
-                let page = page.map_err(|error| unread(&error))?;
-                let is_new = !page.events.is_empty() || page.next < after || !page.is_last;
-                Page::of(is_new, &page)
             }
         }
     }
@@ -115,9 +74,14 @@ fn state(file: &Path) -> Option<(u64, SystemTime)> {
     Some((found.len(), found.modified().ok()?))
 }
 
-/// Reads a page where nobody waits for the disk.
-async fn read(what: What, project: Project, ask: JournalAsk) -> Result<Page, Failure> {
-    let reading = move || what.page(&project, &ask);
+/// Reads a page on a thread that may block.
+async fn read(project: Project, ask: JournalAsk) -> Result<Page, Failure> {
+    let reading = move || {
+        let page = JournalPage::read(&project, &ask.run, ask.after);
+        let page = page.map_err(|error| unread(&error))?;
+        // Fewer lines than the reader knows mean another journal.
+        Page::of(!page.entries.is_empty() || page.next < ask.after, &page)
+    };
     let read = tokio::task::spawn_blocking(reading).await;
     read.map_err(|error| unread(&error))?
 }
@@ -217,25 +181,6 @@ mod tests {
         assert_eq!(all, RunOutcome::succeeded(expected));
         let nothing = json!({"entries": [], "next": 1, "isLast": true});
         assert_eq!(rest, RunOutcome::succeeded(nothing));
-    }
-
-    #[tokio::test]
-    async fn what_observers_were_told_is_given() {
-        let host = Host::new();
-        host.write("shop", "");
-        let folder = host.root.path().join("shop/.autonoe/events");
-        fs::create_dir_all(&folder).expect("a folder");
-        let lines = "{\"v\":1,\"base\":0}\n{\"run\":\"shop-1\",\"event\":{\"event\":\"paused\"}}\n";
-        fs::write(folder.join("events.jsonl"), lines).expect("writable");
-        let ask = |after: usize| json!({"project": "shop", "run": "shop-1", "after": after});
-
-        let all = host.carry_out("events", ask(0)).await;
-        let rest = host.carry_out("events", ask(lines.len())).await;
-
-        let page = |events| json!({"events": events, "next": lines.len(), "isLast": true});
-        let paused = json!([{"event": "paused"}]);
-        assert_eq!(all, RunOutcome::succeeded(page(paused)));
-        assert_eq!(rest, RunOutcome::succeeded(page(json!([]))));
     }
 
     #[tokio::test]

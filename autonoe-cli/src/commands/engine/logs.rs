@@ -1,16 +1,15 @@
 //! `autonoe engine logs`.
 
-use autonoe_core::{Engine, JournalEntry, JournalLine, RunId, RunOutcome, RunPhase, RunView};
+use autonoe_core::{Engine, RunId, RunOutcome, RunPhase, RunView};
 
 use super::again::again;
+use super::journal_formatter::{JournalFormatter, Progress};
 use super::place;
-use super::remote::{News, PAUSE, Remote};
+use super::remote::{News, PAUSE, RemoteJournal};
 use super::status::{cancelled, ended, sessions, trouble};
-use super::told::Told;
 use super::trouble::{Row, Trouble};
 use super::watching::watch;
 use crate::args::{EngineLogsArgs, EngineRunArgs};
-use crate::commands::log::{Narrator, as_json};
 use crate::error::CliError;
 use crate::present::harmless_line;
 use crate::results::{Reader, write_result};
@@ -30,12 +29,12 @@ pub(super) async fn logs(
             "the run {run} is none on a project, so it has no journal"
         )));
     };
-    let mut journal = Remote::<Told>::of(&engine, project, run.clone())?;
-    let mut teller = Teller::new(args.json);
+    let mut journal = RemoteJournal::new(&engine, project, run.clone())?;
+    let mut formatter = JournalFormatter::new(args.json);
     let view = match args.follow {
         true => {
             let note = |words: &str| surroundings.note(words);
-            let followed = follow(&engine, run, &mut journal, &mut teller, &note).await;
+            let followed = follow(&engine, run, &mut journal, &mut formatter, &note).await;
             journal.let_go().await;
             let Some(view) = followed? else {
                 return Ok(());
@@ -44,13 +43,13 @@ pub(super) async fn logs(
         }
         false => {
             let news = journal.rest().await?;
-            teller.tell(&news.items?)?;
+            write_result(&formatter.format(&news.entries?)?)?;
             news.view
         }
     };
     if !args.json {
-        surroundings.say(&afterwards(&args.which, &view, teller.told))?;
-    } else if teller.told == SoFar::Nothing {
+        surroundings.say(&afterwards(&args.which, &view, formatter.progress()))?;
+    } else if formatter.progress() == Progress::Nothing {
         surroundings.note("the run has written nothing down yet");
         if let Some(trouble) = trouble(&view) {
             surroundings.note(&trouble);
@@ -64,15 +63,15 @@ pub(super) async fn logs(
 async fn follow(
     engine: &dyn Engine,
     run: &RunId,
-    journal: &mut Remote<'_, Told>,
-    teller: &mut Teller,
+    journal: &mut RemoteJournal<'_>,
+    formatter: &mut JournalFormatter,
     note: &dyn Fn(&str),
 ) -> Result<Option<RunView>, CliError> {
     let mut row = Row::default();
-    let mut hear = |news: Result<News<_>, Trouble>| match news.and_then(|news| news.items) {
+    let mut hear = |news: Result<News, Trouble>| match news.and_then(|news| news.entries) {
         Ok(entries) => {
             row.is_over();
-            teller.tell(&entries)
+            Ok(write_result(&formatter.format(&entries)?)?)
         }
         Err(trouble) => {
             if let Some(trouble) = row.bear(trouble)? {
@@ -87,7 +86,7 @@ async fn follow(
     }
     loop {
         let rest = journal.rest().await;
-        let read = rest.as_ref().ok().filter(|news| news.items.is_ok());
+        let read = rest.as_ref().ok().filter(|news| news.entries.is_ok());
         let view = read.map(|news| news.view.clone());
         match (hear(rest)?, view) {
             (Reader::Gone, _) => return Ok(None),
@@ -97,59 +96,19 @@ async fn follow(
     }
 }
 
-/// Writes lines as `autonoe log` does.
-struct Teller {
-    narrator: Narrator,
-    json: bool,
-    told: SoFar,
-}
-
-/// What was told of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum SoFar {
-    Nothing,
-    Something,
-    ItsEnd,
-}
-
-impl Teller {
-    fn new(json: bool) -> Self {
-        Self {
-            narrator: Narrator::elsewhere(),
-            json,
-            told: SoFar::Nothing,
-        }
-    }
-
-    fn tell(&mut self, entries: &[JournalEntry]) -> Result<Reader, CliError> {
-        let mut text = String::new();
-        for entry in entries {
-            self.told = match entry.line {
-                JournalLine::RunEnded { .. } => SoFar::ItsEnd,
-                _ => SoFar::Something,
-            };
-            match self.json {
-                true => text.push_str(&as_json(entry)?),
-                false => self.narrator.tell(entry, &mut text),
-            }
-        }
-        Ok(write_result(&text)?)
-    }
-}
-
 /// Says how the run stands after what it has written down.
-fn afterwards(which: &EngineRunArgs, view: &RunView, told: SoFar) -> String {
+fn afterwards(which: &EngineRunArgs, view: &RunView, printed: Progress) -> String {
     let run = &which.run;
-    let mut text = match told {
-        SoFar::Nothing => format!("The run {run} has written nothing down yet.\n"),
-        SoFar::Something | SoFar::ItsEnd => String::new(),
+    let mut text = match printed {
+        Progress::Nothing => format!("The run {run} has written nothing down yet.\n"),
+        Progress::Lines | Progress::End => String::new(),
     };
     if let Some(trouble) = trouble(view) {
         text.push_str(&format!("{trouble}\n"));
     }
     match (&view.outcome, view.phase) {
         (Some(outcome), _) => {
-            for line in untold(outcome, told) {
+            for line in untold(outcome, printed) {
                 text.push_str(&line);
                 text.push('\n');
             }
@@ -166,10 +125,10 @@ fn afterwards(which: &EngineRunArgs, view: &RunView, told: SoFar) -> String {
 }
 
 /// Says of the end of a run what its journal has not told.
-fn untold(outcome: &RunOutcome, told: SoFar) -> Vec<String> {
-    match told {
-        SoFar::ItsEnd => cancelled(outcome).into_iter().collect(),
-        SoFar::Nothing | SoFar::Something => ended(outcome),
+fn untold(outcome: &RunOutcome, printed: Progress) -> Vec<String> {
+    match printed {
+        Progress::End => cancelled(outcome).into_iter().collect(),
+        Progress::Nothing | Progress::Lines => ended(outcome),
     }
 }
 
@@ -187,12 +146,12 @@ mod tests {
     async fn followed(engine: &Away) -> (Result<Option<RunView>, CliError>, Vec<String>) {
         let shop = ProjectName::new("shop").expect("a name");
         let run = RunId::new("shop-1");
-        let journal = Remote::of(engine, shop, run.clone());
+        let journal = RemoteJournal::new(engine, shop, run.clone());
         let mut journal = journal.expect("random numbers");
         let noted = RefCell::new(Vec::new());
         let note = |words: &str| noted.borrow_mut().push(words.to_owned());
-        let mut teller = Teller::new(false);
-        let view = follow(engine, &run, &mut journal, &mut teller, &note).await;
+        let mut formatter = JournalFormatter::new(false);
+        let view = follow(engine, &run, &mut journal, &mut formatter, &note).await;
         (view, noted.into_inner())
     }
 
@@ -204,8 +163,7 @@ mod tests {
         let output = serde_json::to_value(&report).expect("JSON");
         let outcome = RunOutcome::cancelled("enough").with_output(output);
 
-        let [not_yet, by_journal] =
-            [SoFar::Something, SoFar::ItsEnd].map(|it| untold(&outcome, it));
+        let [not_yet, by_journal] = [Progress::Lines, Progress::End].map(|it| untold(&outcome, it));
 
         assert_eq!(by_journal, ["It was cancelled: enough"]);
         assert_eq!(not_yet[..1], by_journal);

@@ -3,17 +3,17 @@
 mod again;
 #[cfg(test)]
 mod away;
-mod happened;
+mod journal_cursor;
+mod journal_formatter;
 mod lead;
 mod logs;
 mod place;
 mod problem;
 mod remote;
-mod retelling;
 mod status;
 mod submit;
-mod told;
 mod trouble;
+mod view_changes;
 mod watching;
 
 use std::process::ExitCode;

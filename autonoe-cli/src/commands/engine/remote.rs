@@ -1,13 +1,14 @@
-//! What a run has written down on another host.
+//! The journal of a run on another host.
 
 use std::time::Duration;
 
 use autonoe_core::{
-    Engine, IdSource, JournalAsk, Placement, ProjectName, RandomIds, Retry, RunEnding, RunId,
-    RunOutcome, RunSpec, RunView,
+    Engine, IdSource, JournalAsk, JournalEntry, JournalPage, Placement, ProjectName, RandomIds,
+    Retry, RunEnding, RunId, RunOutcome, RunView,
 };
 use serde_json::Value;
 
+use super::journal_cursor::JournalCursor;
 use super::trouble::Trouble;
 use crate::error::CliError;
 
@@ -23,40 +24,17 @@ const TRIES: u32 = 3;
 /// How long a host waits for something to tell.
 const WAIT: Duration = Duration::from_secs(10);
 
-/// Something that is read in pages, on one host after the other, and told once.
-pub(super) trait Pages {
-    /// One thing that is told.
-    type Item;
-
-    /// Returns how far it is known on a host, which is the one that is read now.
-    fn known(&mut self, host: &str) -> u64;
-
-    /// Makes the job that gives a page.
-    fn job(&self, ask: &JournalAsk, id: RunId) -> Result<RunSpec, serde_json::Error>;
-
-    /// Takes note of a page that follows on what is known, and returns what was not told.
-    fn hear(&mut self, page: Value) -> Result<Heard<Self::Item>, serde_json::Error>;
-}
-
-/// What was new on a page.
-#[derive(Debug)]
-pub(super) struct Heard<T> {
-    pub(super) items: Vec<T>,
-    /// Whether there was nothing more.
-    pub(super) is_last: bool,
-}
-
-/// What a run has written down, read on the host that the run is on.
+/// The journal of a run, read on the host that the run is on.
 ///
 /// Each page is a job for that host. One that nobody waits for any more is cancelled.
-pub(super) struct Remote<'e, P: Pages> {
+pub(super) struct RemoteJournal<'e> {
     engine: &'e dyn Engine,
     ids: Box<dyn IdSource>,
     project: ProjectName,
     run: RunId,
-    pages: P,
+    cursor: JournalCursor,
     /// What was read and not handed out.
-    fresh: Vec<P::Item>,
+    fresh: Vec<JournalEntry>,
     /// The job that was not waited for to its end.
     open: Option<RunId>,
     /// Whether there was nothing more when it was read last.
@@ -64,13 +42,13 @@ pub(super) struct Remote<'e, P: Pages> {
 }
 
 /// How a run stands, and what it has written down that was not told, if its host tells it.
-pub(super) struct News<T> {
+pub(super) struct News {
     pub(super) view: RunView,
-    pub(super) items: Result<Vec<T>, Trouble>,
+    pub(super) entries: Result<Vec<JournalEntry>, Trouble>,
 }
 
-impl<'e, P: Pages + Default> Remote<'e, P> {
-    pub(super) fn of(
+impl<'e> RemoteJournal<'e> {
+    pub(super) fn new(
         engine: &'e dyn Engine,
         project: ProjectName,
         run: RunId,
@@ -81,7 +59,7 @@ impl<'e, P: Pages + Default> Remote<'e, P> {
             ids: Box::new(ids),
             project,
             run,
-            pages: P::default(),
+            cursor: JournalCursor::default(),
             fresh: Vec::new(),
             open: None,
             is_at_end: false,
@@ -89,7 +67,7 @@ impl<'e, P: Pages + Default> Remote<'e, P> {
     }
 
     /// Waits a while for what is new. Who drops it loses nothing.
-    pub(super) async fn news(&mut self) -> Result<News<P::Item>, Trouble> {
+    pub(super) async fn news(&mut self) -> Result<News, Trouble> {
         if self.is_at_end {
             // Each page costs the engine something, and an agent at work always has something to say.
             tokio::time::sleep(PAUSE).await;
@@ -106,7 +84,7 @@ impl<'e, P: Pages + Default> Remote<'e, P> {
     }
 
     /// Returns all that is new now. What was read before there was trouble is kept for the next time.
-    pub(super) async fn rest(&mut self) -> Result<News<P::Item>, Trouble> {
+    pub(super) async fn rest(&mut self) -> Result<News, Trouble> {
         let view = self.engine.status(&self.run).await?;
         let read = match &view.host {
             Some(host) => self.all(host).await,
@@ -117,11 +95,11 @@ impl<'e, P: Pages + Default> Remote<'e, P> {
 
     /// Returns all that is new when nothing more comes. Trouble that may pass is waited for, for a
     /// moment: there is no other time.
-    pub(super) async fn last(&mut self) -> Result<News<P::Item>, Trouble> {
+    pub(super) async fn last(&mut self) -> Result<News, Trouble> {
         let mut tries = 1;
         loop {
             let rest = self.rest().await;
-            let is_told = rest.as_ref().is_ok_and(|news| news.items.is_ok());
+            let is_told = rest.as_ref().is_ok_and(|news| news.entries.is_ok());
             if is_told || tries == TRIES {
                 return rest;
             }
@@ -130,9 +108,9 @@ impl<'e, P: Pages + Default> Remote<'e, P> {
         }
     }
 
-    fn news_of(&mut self, view: RunView, read: Result<(), Trouble>) -> News<P::Item> {
-        let items = read.map(|()| std::mem::take(&mut self.fresh));
-        News { view, items }
+    fn news_of(&mut self, view: RunView, read: Result<(), Trouble>) -> News {
+        let entries = read.map(|()| std::mem::take(&mut self.fresh));
+        News { view, entries }
     }
 
     /// Cancels what was asked for and is not waited for. Whether that comes through is not told: it
@@ -144,8 +122,8 @@ impl<'e, P: Pages + Default> Remote<'e, P> {
         }
     }
 
-    /// Returns what was read before there was trouble and not told.
-    pub(super) fn left(&mut self) -> Vec<P::Item> {
+    /// Returns the lines that were read before an error and not returned yet.
+    pub(super) fn left(&mut self) -> Vec<JournalEntry> {
         std::mem::take(&mut self.fresh)
     }
 
@@ -168,10 +146,10 @@ impl<'e, P: Pages + Default> Remote<'e, P> {
     /// Reads what of a page was not told, and returns whether it is the last.
     async fn page(&mut self, host: &str, wait: Duration) -> Result<bool, Trouble> {
         self.let_go().await;
-        let known = self.pages.known(host);
+        let known = self.cursor.position(host);
         let id = RunId::new(format!("page-{}", self.ids.run_id()));
         let ask = JournalAsk::new(self.project.clone(), self.run.clone());
-        let job = self.pages.job(&ask.after(known).waiting(wait), id.clone());
+        let job = ask.after(known).waiting(wait).named(id.clone());
         let job = job.map_err(|error| Trouble::Lasting(CliError::failure(error.to_string())))?;
         self.open = Some(id.clone());
         self.engine.submit(job, Placement::on(host)).await?;
@@ -182,10 +160,11 @@ impl<'e, P: Pages + Default> Remote<'e, P> {
         };
         let outcome = outcome?;
         self.open = None;
-        let heard = self.pages.hear(page_of(outcome, host)?);
-        let heard = heard.map_err(|error| misunderstood(host, &error))?;
-        self.fresh.extend(heard.items);
-        Ok(heard.is_last)
+        let page = serde_json::from_value(page_of(outcome, host)?);
+        let page: JournalPage = page.map_err(|error| misunderstood(host, &error))?;
+        let is_last = page.is_last && page.next >= known;
+        self.fresh.extend(self.cursor.advance(page));
+        Ok(is_last)
     }
 }
 
@@ -229,8 +208,6 @@ mod tests {
     use serde_json::json;
     use tokio::time::Instant;
 
-    use super::super::happened::Happened;
-    use super::super::told::Told;
     use super::*;
 
     /// Never answers, and notes that it was cancelled.
@@ -281,9 +258,9 @@ mod tests {
         }
 
         /// Reads there what a run has written down.
-        fn read<P: Pages + Default>(&self) -> Remote<'_, P> {
+        fn read(&self) -> RemoteJournal<'_> {
             let shop = ProjectName::new("shop").expect("a name");
-            Remote::of(self, shop, RunId::new("shop-1")).expect("random numbers")
+            RemoteJournal::new(self, shop, RunId::new("shop-1")).expect("random numbers")
         }
     }
 
@@ -307,39 +284,30 @@ mod tests {
         }
     }
 
-    /// A page of events that ends at `next`, with so many of them.
-    fn page(count: usize, next: u64, is_last: bool) -> Option<Value> {
-        let event = json!({"at": "2026-01-01T00:00:00Z", "event": "progress_hidden",
-            "traceId": format!("{:032x}", 1), "spanId": format!("{:016x}", 1)});
-        Some(json!({"events": vec![event; count], "next": next, "isLast": is_last}))
+    /// A page with `count` lines, the last of which is number `next`.
+    fn page(count: u64, next: u64, is_last: bool) -> Option<Value> {
+        let entry = |epoch: u64| {
+            json!({"v": 1, "run": "shop-1", "at": "2026-01-01T00:00:00Z", "line": "flow_resumed",
+                "epoch": epoch})
+        };
+        let entries: Vec<_> = (next - count..next).map(entry).collect();
+        Some(json!({"entries": entries, "next": next, "isLast": is_last}))
     }
 
-    fn told<T>(news: Result<News<T>, Trouble>) -> usize {
+    fn count(news: Result<News, Trouble>) -> usize {
         let news = news.expect("the engine answers");
-        news.items.expect("the host answers").len()
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn what_others_have_written_is_passed_over_at_once() {
-        let others = (1..=100).map(|next| page(0, next, false));
-        let engine = Gives::pages(others.chain([page(2, 101, true)]));
-        let mut remote = engine.read::<Happened>();
-        let began = Instant::now();
-
-        let count = told(remote.news().await);
-
-        assert_eq!((count, began.elapsed()), (2, Duration::ZERO));
+        news.entries.expect("the host answers").len()
     }
 
     #[tokio::test(start_paused = true)]
     async fn who_has_read_all_rests_before_it_asks_again() {
         let engine = Gives::pages([page(1, 1, false), page(1, 2, true), page(1, 3, true)]);
-        let mut remote = engine.read::<Happened>();
+        let mut remote = engine.read();
         let began = Instant::now();
         let mut times = Vec::new();
 
         for _ in 0..3 {
-            assert_eq!(told(remote.news().await), 1);
+            assert_eq!(count(remote.news().await), 1);
             times.push(began.elapsed().as_secs());
         }
 
@@ -350,19 +318,19 @@ mod tests {
     async fn the_last_is_asked_for_again_when_there_is_trouble() {
         let engine = Gives::pages([page(1, 1, false), None, None, page(2, 3, true)]);
 
-        let count = told(engine.read::<Happened>().last().await);
+        let lines = count(engine.read().last().await);
 
-        assert_eq!(count, 3);
+        assert_eq!(lines, 3);
     }
 
     #[tokio::test(start_paused = true)]
     async fn what_was_read_before_trouble_is_left_to_be_told() {
         let engine = Gives::pages([page(1, 1, false), None, None, None]);
-        let mut remote = engine.read::<Happened>();
+        let mut remote = engine.read();
 
         let last = remote.last().await.expect("the engine answers");
 
-        assert!(last.items.is_err());
+        assert!(last.entries.is_err());
         assert_eq!(remote.left().len(), 1);
     }
 
@@ -371,8 +339,8 @@ mod tests {
         let deaf = Arc::new(Deaf::default());
         let engine = OnHost::with(deaf.clone());
 
-        let news = engine.read::<Told>().rest().await;
-        let items = news.expect("the engine answers").items;
+        let news = engine.read().rest().await;
+        let items = news.expect("the engine answers").entries;
         let error: CliError = items.map(drop).expect_err("nobody answers").into();
         tokio::task::yield_now().await;
 
@@ -385,7 +353,7 @@ mod tests {
     async fn a_question_that_was_dropped_is_called_back() {
         let deaf = Arc::new(Deaf::default());
         let engine = OnHost::with(deaf.clone());
-        let mut journal = engine.read::<Told>();
+        let mut journal = engine.read();
         let dropped = tokio::time::timeout(Duration::from_secs(1), journal.news()).await;
         assert!(dropped.is_err());
 

@@ -5,17 +5,18 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use autonoe_core::{
-    Engine, IdSource, RandomIds, RunEnding, RunId, RunObserver, RunOutcome, RunSpec,
+    Engine, IdSource, JournalEntry, JournalLine, RandomIds, RunEnding, RunId, RunOutcome,
+    RunReport, RunSpec,
 };
 use serde::Serialize;
 
 use super::again::again;
-use super::happened::Happened;
+use super::journal_formatter::JournalFormatter;
 use super::place;
-use super::remote::{News, Remote};
-use super::retelling::Retelling;
+use super::remote::{News, RemoteJournal};
 use super::status::{ended, report};
 use super::trouble::Trouble;
+use super::view_changes::{ViewChange, ViewChanges};
 use super::watching::watch;
 use crate::args::{OutputFormat, SubmitArgs};
 use crate::commands::run::{hint, shown};
@@ -24,13 +25,20 @@ use crate::commands::stage::Stage;
 use crate::error::CliError;
 use crate::exit_code;
 use crate::present::{Presenter, harmless_line};
-use crate::results::Reader;
+use crate::results::{Reader, write_result};
 use crate::surroundings::Surroundings;
 
 /// What `autonoe submit --output json` prints.
 #[derive(Serialize)]
 struct Submitted<'a> {
     run: &'a RunId,
+}
+
+/// The last line of `autonoe submit --wait --output json`.
+#[derive(Serialize)]
+struct Ended<'a> {
+    run: &'a RunId,
+    report: &'a RunReport,
 }
 
 /// How far it was waited.
@@ -53,7 +61,6 @@ pub(crate) fn submit(args: &SubmitArgs, surroundings: &Surroundings) -> Result<E
     let watching = Watching {
         args,
         run: id.clone(),
-        observers: stage.observers(),
         presenter: stage.presenter(),
     };
     let waited = stage.see_through(async {
@@ -150,19 +157,24 @@ fn tell_end(
             RunEnding::Succeeded | RunEnding::Failed { .. } => error,
         });
     };
-    let told = stage.tell(&shown(&report), surroundings);
-    told.map_err(|error| error.with_hint(kept))?;
+    let printed = match args.output.output {
+        OutputFormat::Json => surroundings.say_json(&Ended {
+            run: id,
+            report: &report,
+        }),
+        OutputFormat::Text => surroundings.say(&shown(&report)),
+    };
+    printed.map_err(|error| error.with_hint(kept))?;
     if let Some(hint) = hint(&report.exit) {
         surroundings.note(&format!("  hint: {}", harmless_line(&hint)));
     }
     Ok(exit_code::of(&report.exit).into())
 }
 
-/// Waits for a run and tells what happens meanwhile.
+/// Waits for the end of a run, and prints its journal meanwhile.
 struct Watching<'a> {
     args: &'a SubmitArgs,
     run: RunId,
-    observers: Vec<Arc<dyn RunObserver>>,
     presenter: Arc<Presenter>,
 }
 
@@ -174,50 +186,75 @@ impl Watching<'_> {
     ) -> Result<Waited, CliError> {
         let Self { args, run, .. } = &self;
         self.presenter.say(&format!("Run {run} was submitted"));
-        let mode = args.mode.into();
-        let mut retelling = Retelling::to(self.observers.clone(), run.clone(), mode)?;
-        let mut remote = Remote::<Happened>::of(engine, args.project().clone(), run.clone())?;
-        let mut is_in_trouble = false;
-        let mut hear = |news: Result<News<_>, Trouble>| {
-            let heard = news.and_then(|News { view, items }| {
-                let told = items.map(|items| items.iter().for_each(|it| retelling.tell(it)));
-                retelling.stands(&view);
-                told
-            });
-            match heard {
-                Ok(()) => is_in_trouble = false,
-                // The run itself is not touched by that. Said once, until it is over.
-                Err(trouble) if !is_in_trouble => {
-                    is_in_trouble = true;
-                    let words = format!("what happens cannot be told for now: {trouble}");
-                    self.presenter.warn(&words);
+        let is_json = args.output.output == OutputFormat::Json;
+        let mut formatter = JournalFormatter::new(is_json);
+        let mut changes = ViewChanges::default();
+        let mut journal = RemoteJournal::new(engine, args.project().clone(), run.clone())?;
+        let mut is_unreadable = false;
+        let mut hear = |news: Result<News, Trouble>| {
+            let printed = news.and_then(|News { view, entries }| {
+                let printed = entries.map(|entries| self.print(&entries, &mut formatter));
+                for change in changes.update(&view) {
+                    match change {
+                        ViewChange::Info(line) => self.presenter.say(&line),
+                        ViewChange::Warning(line) => self.presenter.warn(&line),
+                    }
                 }
-                Err(_) => {}
+                printed
+            });
+            match printed {
+                Ok(reader) => {
+                    is_unreadable = false;
+                    reader
+                }
+                // The run itself is not affected. The warning comes once until a page is read.
+                Err(trouble) => {
+                    if !is_unreadable {
+                        let warning = format!("cannot read the journal for now: {trouble}");
+                        self.presenter.warn(&warning);
+                    }
+                    is_unreadable = true;
+                    Ok(Reader::There)
+                }
             }
-            Ok(Reader::There)
         };
         let watched = tokio::select! {
             biased;
             () = interrupted => None,
             watched = async {
-                let ended = watch(engine, run, &mut remote, &mut hear).await?;
-                hear(remote.last().await)?;
+                let ended = watch(engine, run, &mut journal, &mut hear).await?;
+                hear(journal.last().await)?;
                 Ok::<_, CliError>(ended)
             } => Some(watched),
         };
-        remote.let_go().await;
-        remote.left().iter().for_each(|it| retelling.tell(it));
-        let outcome = match watched {
-            None | Some(Ok(None)) => return Ok(Waited::Left),
-            Some(Ok(Some(outcome))) => outcome,
+        journal.let_go().await;
+        self.print(&journal.left(), &mut formatter)?;
+        match watched {
+            None | Some(Ok(None)) => Ok(Waited::Left),
+            Some(Ok(Some(outcome))) => Ok(Waited::Ended(Box::new(outcome))),
             Some(Err(error)) => {
                 let hint = format!("the run {run} may go on; {}", ways(args, run));
-                return Err(error.with_hint(hint));
+                Err(error.with_hint(hint))
             }
-        };
-        if let Some(report) = report(&outcome) {
-            retelling.end(&report);
         }
-        Ok(Waited::Ended(Box::new(outcome)))
+    }
+
+    /// Prints entries: JSON lines as results, sentences on the screen.
+    fn print(
+        &self,
+        entries: &[JournalEntry],
+        formatter: &mut JournalFormatter,
+    ) -> Result<Reader, CliError> {
+        if self.args.output.output == OutputFormat::Json {
+            return Ok(write_result(&formatter.format(entries)?)?);
+        }
+        for entry in entries {
+            // The summary of the run follows as the result.
+            if !matches!(entry.line, JournalLine::RunEnded { .. }) {
+                let text = formatter.format(std::slice::from_ref(entry))?;
+                text.lines().for_each(|line| self.presenter.say(line));
+            }
+        }
+        Ok(Reader::There)
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use autonoe_core::{Engine, RunId, RunOutcome};
 use tokio::time::{Instant, sleep};
 
-use super::remote::{News, PAUSE, Pages, Remote};
+use super::remote::{News, PAUSE, RemoteJournal};
 use super::trouble::{Row, Trouble};
 use crate::error::CliError;
 use crate::results::Reader;
@@ -16,17 +16,17 @@ use crate::results::Reader;
 const THERE: Duration = Duration::from_secs(60);
 
 /// Is told what is new, or why nothing can be told.
-type Hear<'a, T> = dyn FnMut(Result<News<T>, Trouble>) -> Result<Reader, CliError> + 'a;
+type Hear<'a> = dyn FnMut(Result<News, Trouble>) -> Result<Reader, CliError> + 'a;
 
 /// Waits for the end of a run, and has `hear` told what happens until then.
 ///
 /// What cannot be told is told as trouble: if `hear` returns an error, that is the end. `None` if
 /// nobody listens any more. What the run has written down at last is left to the caller.
-pub(super) async fn watch<P: Pages + Default>(
+pub(super) async fn watch(
     engine: &dyn Engine,
     run: &RunId,
-    remote: &mut Remote<'_, P>,
-    hear: &mut Hear<'_, P::Item>,
+    journal: &mut RemoteJournal<'_>,
+    hear: &mut Hear<'_>,
 ) -> Result<Option<RunOutcome>, CliError> {
     let untold = Cell::new(None);
     let mut ending = pin!(end(engine, run, &untold));
@@ -34,9 +34,9 @@ pub(super) async fn watch<P: Pages + Default>(
         let news = tokio::select! {
             biased;
             ended = &mut ending => return ended.map(Some),
-            news = remote.news() => news,
+            news = journal.news() => news,
         };
-        let is_trouble = !news.as_ref().is_ok_and(|news| news.items.is_ok());
+        let is_trouble = !news.as_ref().is_ok_and(|news| news.entries.is_ok());
         if hear(news)? == Reader::Gone {
             return Ok(None);
         }
@@ -85,7 +85,6 @@ mod tests {
     use autonoe_core::ProjectName;
 
     use super::super::away::Away;
-    use super::super::told::Told;
     use super::*;
 
     /// Watches a run, and returns how long that took and how often there was trouble.
@@ -94,10 +93,10 @@ mod tests {
         run: &str,
     ) -> (Result<Option<RunOutcome>, CliError>, Duration, u32) {
         let (shop, run) = (ProjectName::new("shop").expect("a name"), RunId::new(run));
-        let journal = Remote::<Told>::of(engine, shop, run.clone());
+        let journal = RemoteJournal::new(engine, shop, run.clone());
         let mut journal = journal.expect("random numbers");
         let mut troubles = 0;
-        let mut hear = |news: Result<News<_>, Trouble>| {
+        let mut hear = |news: Result<News, Trouble>| {
             troubles += u32::from(news.is_err());
             Ok(Reader::There)
         };

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use autonoe_core::{
-    EVENTS_JOB, Engine, EngineError, EventsPage, Failure, JOURNAL_JOB, JournalAsk, JournalPage,
-    Mode, Placement, Project, ProjectName, Retry, RunId, RunInstruction, RunLimits, RunOutcome,
-    RunPhase, RunSpec, RunView, SessionsRun,
+    Engine, EngineError, Failure, JOURNAL_JOB, JournalAsk, JournalPage, Mode, Placement, Project,
+    ProjectName, Retry, RunId, RunInstruction, RunLimits, RunOutcome, RunPhase, RunSpec, RunView,
+    SessionsRun,
 };
 use autonoe_harness::serve_engine;
 use serde::{Deserialize, Serialize};
@@ -86,18 +86,6 @@ impl Cluster {
         folder
     }
 
-    /// Writes down what observers of sessions in a project on a host were told.
-    pub(crate) fn events(&self, host: &str, project: &str, lines: &[Value]) {
-        let folder = self.project(host, project).join(".autonoe/events");
-        fs::create_dir_all(&folder).expect("writable");
-        let head = json!({"v": 1, "base": 0});
-        let lines = [head]
-            .iter()
-            .chain(lines)
-            .fold(String::new(), |text, line| format!("{text}{line}\n"));
-        fs::write(folder.join("events.jsonl"), lines).expect("writable");
-    }
-
     fn runs(&self) -> BTreeMap<String, Run> {
         match fs::read(self.0.join("runs.json")) {
             Ok(text) => serde_json::from_slice(&text).expect("runs"),
@@ -122,19 +110,12 @@ impl Cluster {
         let host = self.0.join(run.place.host.as_ref()?);
         let ask: JournalAsk = serde_json::from_value(run.spec.input.clone()).ok()?;
         let project = Project::find(&ask.project.below(&host), None).ok()?;
-        if run.spec.job == EVENTS_JOB {
-            let page = EventsPage::read(&project, &ask.run, ask.after);
-            return Some(told(page));
-        }
-        Some(told(JournalPage::read(&project, &ask.run, ask.after)))
-    }
-}
-
-/// Makes an outcome of a page.
-fn told<E: std::error::Error + 'static>(page: Result<impl Serialize, E>) -> RunOutcome {
-    match page {
-        Ok(page) => RunOutcome::succeeded(serde_json::to_value(page).expect("JSON")),
-        Err(error) => RunOutcome::failed(Failure::from_error("journal", &error, Retry::Useless)),
+        Some(match JournalPage::read(&project, &ask.run, ask.after) {
+            Ok(page) => RunOutcome::succeeded(serde_json::to_value(page).expect("JSON")),
+            Err(error) => {
+                RunOutcome::failed(Failure::from_error("journal", &error, Retry::Useless))
+            }
+        })
     }
 }
 
@@ -211,7 +192,7 @@ impl Engine for Cluster {
             if let Some(outcome) = &run.outcome {
                 return Ok(outcome.clone());
             }
-            if [JOURNAL_JOB, EVENTS_JOB].contains(&run.spec.job.as_str())
+            if run.spec.job == JOURNAL_JOB
                 && let Some(page) = self.page(&run)
             {
                 return Ok(page);
@@ -304,39 +285,6 @@ pub(crate) fn journal(id: &str) -> String {
     lines.into_iter().fold(String::new(), |text, line| {
         format!("{text}{}\n", written(id, line))
     })
-}
-
-/// What observers of the sessions of such a run were told.
-pub(crate) fn events(id: &str) -> Vec<Value> {
-    let change = |was: Option<&str>, is: &str, description: &str| {
-        let mut change = json!({"deliverableId": "DL-001", "deliverableDescription": description,
-            "newStatus": is});
-        if let Some(was) = was {
-            change["previousStatus"] = json!(was);
-        }
-        json!({"event": "status_changed", "change": change})
-    };
-    let started = |number: u32, instruction: &str| json!({"event": "session_started", "number": number, "instruction": instruction});
-    let ended = |number: u32| {
-        let result = &session_ended(number)["result"];
-        json!({"event": "session_ended", "number": number, "result": result})
-    };
-    let events = [
-        started(1, "initializer"),
-        change(None, "pending", "A greeting\u{1b}[2J"),
-        ended(1),
-        started(2, "coding"),
-        change(Some("pending"), "passed", "A greeting"),
-        ended(2),
-    ];
-    let line = |event: &Value| {
-        let mut whole = json!({"at": "2026-01-01T00:00:00Z", "traceId": format!("{:032x}", 1),
-            "spanId": format!("{:016x}", 2)});
-        let whole = whole.as_object_mut().expect("an object");
-        whole.extend(event.as_object().expect("an object").clone());
-        json!({"run": id, "event": whole})
-    };
-    events.iter().map(line).collect()
 }
 
 /// One line of a journal.

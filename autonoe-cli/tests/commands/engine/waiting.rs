@@ -1,19 +1,14 @@
 //! Runs that are waited for.
 
 use std::fs;
-use std::path::Path;
 use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use autonoe_core::{
-    Epoch, HostedSession, InstructionName, RunId, RunOutcome, RunPhase, SessionHost, SessionKey,
-};
-use autonoe_harness::{PipedProgram, ProgramSessionHost};
+use autonoe_core::{RunOutcome, RunPhase};
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 
-use super::cluster::{cluster, done, events, with_cluster};
+use super::cluster::{cluster, done, journal, with_cluster};
 use super::lines::{DEADLINE, Lines};
 use crate::commands::setting::{Said, Setting};
 
@@ -78,99 +73,43 @@ fn the_report_and_the_exit_code_are_those_of_a_run_here() {
         assert_eq!(text.stdout, local.stdout, "{}", text.screen());
         assert_eq!((text.code, json.code), (code, code));
         let last: Value =
-            serde_json::from_str(json.stdout.lines().last().expect("events")).expect("JSON");
-        assert_eq!(
-            (&last["event"], &last["report"]),
-            (&json!("run_ended"), &report)
-        );
+            serde_json::from_str(json.stdout.lines().last().expect("lines")).expect("JSON");
+        assert_eq!(last, json!({"run": id, "report": report}));
     }
-}
-
-/// Carries out sessions on a host as a worker does, with `autonoe session-host`.
-fn sessions_on_host(folder: &Path, run: &str, sessions: &[InstructionName]) {
-    let program = PipedProgram::new(env!("CARGO_BIN_EXE_autonoe"), folder)
-        .args(["session-host", "--backend", "scripted:agents.json"])
-        .env("PATH", std::env::var_os("PATH").unwrap_or_default());
-    let host = ProgramSessionHost::new(program);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build();
-    runtime.expect("a runtime").block_on(async {
-        for (number, instruction) in (1..).zip(sessions) {
-            let run = RunId::new(run);
-            let key = SessionKey { run, number };
-            let session = HostedSession::new(instruction.clone());
-            let never = CancellationToken::new();
-            let attached = host.attach_or_start(&key, Epoch(1), session, &|_| {}, never);
-            attached.await.expect("it is carried out");
-        }
-    });
-}
-
-/// Returns events without what differs from run to run.
-fn comparable(events: &str, run: &str, folder: &str) -> Vec<Value> {
-    fn forget(value: &mut Value) {
-        match value {
-            Value::Object(fields) => {
-                let differs = ["at", "traceId", "spanId", "parentSpanId", "durationMs"];
-                fields.retain(|name, _| !differs.contains(&name.as_str()));
-                fields.values_mut().for_each(forget);
-            }
-            Value::Array(values) => values.iter_mut().for_each(forget),
-            _ => {}
-        }
-    }
-    let events = events.replace(run, "RUN").replace(folder, "FOLDER");
-    let event = |line| {
-        let mut event = serde_json::from_str(line).expect("JSON");
-        forget(&mut event);
-        event
-    };
-    events.lines().map(event).collect()
 }
 
 #[test]
-fn programs_are_told_the_same_events_as_of_a_run_here() {
-    let (create, passed) = (create(), passed());
-    let denied = json!({"tool": "Bash", "input": {"command": "rm -rf /"}});
-    let script = sessions(&[
-        json!([{"says": "I plan."}, {"uses": create}, "ends"]),
-        json!([{"says": "I work."}, {"isDenied": denied}, {"uses": passed}, "ends"]),
-    ]);
-    let local = Setting::new()
-        .file("SPEC.md", "# Shop\n")
-        .file("agents.json", script.to_string());
-    let run = ["run", "--backend=scripted:agents.json", "--pause=0s"];
-    let said = local.autonoe(&[&run[..], &["--output=json"]].concat());
-    assert_eq!(said.code, 0, "{}", said.screen());
-    let last: Value =
-        serde_json::from_str(said.stdout.lines().last().expect("lines")).expect("JSON");
-    let report = &last["report"];
-    let id = report["run"].as_str().expect("an id");
-
+fn json_output_is_the_journal_and_then_the_report() {
     let (setting, cluster) = cluster();
-    let folder = cluster.project("build-1", "shop");
-    fs::write(folder.join("SPEC.md"), "# Shop\n").expect("writable");
-    fs::write(folder.join("agents.json"), script.to_string()).expect("writable");
-    setting.autonoe(&["submit", "shop", "--run", id]);
-    let instructions = [InstructionName::Initializer, InstructionName::Coding];
-    sessions_on_host(&folder, id, &instructions);
-    cluster.change(id, |run| {
+    setting.autonoe(&["submit", "shop", "--run", "shop-1"]);
+    cluster.journal("build-1", "shop", &journal("shop-1"));
+    let outcome = done("shop-1");
+    cluster.change("shop-1", |run| {
         run.phase = RunPhase::Ended;
         run.host = Some("build-1".to_owned());
-        run.outcome = Some(RunOutcome::succeeded(report.clone()));
+        run.outcome = Some(outcome.clone());
     });
-    let wait = ["submit", "shop", "--run", id, "--wait", "--output=json"];
-    let told = setting.autonoe_in_time(&wait);
 
-    let here = comparable(&said.stdout, id, "[folder]/project");
-    let there = comparable(&told.stdout, id, "[folder]/project/cluster/build-1/shop");
-    assert!(here.len() > 20, "{here:#?}");
-    assert_eq!(there, here, "{}", told.screen());
+    let wait = [
+        "submit",
+        "shop",
+        "--run",
+        "shop-1",
+        "--wait",
+        "--output=json",
+    ];
+    let said = setting.autonoe_in_time(&wait);
+
+    assert_eq!(said.code, 0, "{}", said.screen());
+    let logs = setting.autonoe(&["engine", "logs", "shop-1", "--json"]);
+    let report = said.stdout.strip_prefix(&logs.stdout).expect("the journal");
+    let report: Value = serde_json::from_str(report).expect("one line");
+    assert_eq!(report, json!({"run": "shop-1", "report": outcome.output}));
+    assert!(logs.stdout.lines().count() > 5, "{}", logs.stdout);
 }
 
 #[test]
-fn what_happens_is_told_as_of_a_run_here() {
+fn sentences_are_those_of_the_journal() {
     let (setting, cluster) = cluster();
     let child = setting
         .command(&["submit", "shop", "--run", "shop-1", "--wait"])
@@ -179,7 +118,7 @@ fn what_happens_is_told_as_of_a_run_here() {
         .spawn();
     let mut lines = Lines::of(child.expect("it starts"));
     lines.until("Run shop-1 was submitted");
-    cluster.events("build-1", "shop", &events("shop-1"));
+    cluster.journal("build-1", "shop", &journal("shop-1"));
     cluster.change("shop-1", |run| {
         run.phase = RunPhase::Running;
         run.host = Some("build-1".to_owned());
@@ -283,7 +222,7 @@ fn a_run_that_was_cancelled_ends_as_one_that_was_interrupted() {
 }
 
 #[test]
-fn why_a_run_does_not_come_on_is_told_once() {
+fn the_reason_for_missing_progress_is_printed_once() {
     let (setting, cluster) = cluster();
     let child = setting
         .command(&["submit", "shop", "--run", "shop-1", "--wait"])
@@ -296,19 +235,19 @@ fn why_a_run_does_not_come_on_is_told_once() {
         cluster.change("shop-1", |run| run.trouble = why.map(ToOwned::to_owned));
     };
     stuck(Some("no host has the project"));
-    lines.until("The run does not come on: no host has the project");
+    lines.until("The run makes no progress: no host has the project");
     stuck(Some("the disk is full"));
-    lines.until("The run does not come on: the disk is full");
+    lines.until("The run makes no progress: the disk is full");
     cluster.change("shop-1", |run| run.outcome = Some(done("shop-1")));
 
     let (code, told) = lines.end();
 
     assert_eq!(code, Some(0), "{told}");
-    assert_eq!(told.matches("does not come on").count(), 2, "{told}");
+    assert_eq!(told.matches("makes no progress").count(), 2, "{told}");
 }
 
 #[test]
-fn that_what_happens_cannot_be_told_does_not_end_the_wait() {
+fn an_unreadable_journal_does_not_end_the_wait() {
     let setting = with_cluster(Setting::new());
     let cluster = super::cluster::Cluster::of(&setting);
     let child = setting
@@ -320,13 +259,13 @@ fn that_what_happens_cannot_be_told_does_not_end_the_wait() {
     lines.until("Run shop-1 was submitted");
     let folder = cluster.project("build-1", "shop").join(".autonoe");
     fs::create_dir(&folder).expect("writable");
-    fs::write(folder.join("events"), "no folder").expect("writable");
+    fs::create_dir(folder.join("journal.jsonl")).expect("writable");
     cluster.change("shop-1", |run| run.host = Some("build-1".to_owned()));
-    lines.until("warning: what happens cannot be told for now");
+    lines.until("warning: cannot read the journal for now");
     cluster.change("shop-1", |run| run.outcome = Some(done("shop-1")));
 
     let (code, told) = lines.end();
 
     assert_eq!(code, Some(0), "{told}");
-    assert_eq!(told.matches("cannot be told").count(), 1, "{told}");
+    assert_eq!(told.matches("cannot read the journal").count(), 1, "{told}");
 }

@@ -17,7 +17,7 @@ use crate::domain::{
 use crate::engine::{HostedSession, RunProgress, SessionHostError};
 use crate::port::{DeliverableRepository, InstructionSource};
 use crate::project::{
-    EventsFile, FileDeliverableRepository, FileJournal, Journal, ProjectGround, ProjectInstructions,
+    FileDeliverableRepository, FileJournal, Journal, ProjectGround, ProjectInstructions,
 };
 use crate::run::{
     FlowStart, NotOpened, OpenSessions, PerformedSession, RecordedFlow, RunControl, SessionOrder,
@@ -57,12 +57,7 @@ impl Performing<'_> {
         let journal = journal.map_err(|error| failed(unusable(&error)))?;
         let journal = Arc::new(RecordingJournal::new(journal, ledger.clone(), self.epoch));
         let builder = ground.builder(self.host.agents.clone());
-        let mut builder = builder.map_err(|error| failed(unusable(&error)))?;
-        match EventsFile::open(project, self.key.run.clone()) {
-            Ok(events) => builder = builder.observer(Arc::new(events)),
-            // Who watches from elsewhere is told less. The work is worth more.
-            Err(error) => tracing::warn!(%error, "what happens is not written down"),
-        }
+        let builder = builder.map_err(|error| failed(unusable(&error)))?;
         // The journal comes last: nobody may put another in the place of the record.
         let builder = (self.host.configure)(builder).journal(journal.clone());
         let sessions = builder.build_sessions();

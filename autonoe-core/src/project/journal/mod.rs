@@ -25,4 +25,3 @@ pub use timeline::{
     SessionSpan,
 };
 pub use writer::FileJournal;
-pub(super) use writer::end_of_last_line;

@@ -8,7 +8,7 @@ use super::{Journal, JournalEntry, JournalReadError};
 use crate::domain::RunId;
 use crate::domain::duration::millis;
 use crate::engine::{ProjectName, RunSpec};
-use crate::project::{EVENTS_JOB, Project};
+use crate::project::Project;
 
 /// The kind of jobs that give a [`JournalPage`], on the host that has the journal.
 pub const JOURNAL_JOB: &str = "journal";
@@ -57,7 +57,7 @@ impl JournalAsk {
         }
     }
 
-    /// Asks for what follows on so many lines, or on a place.
+    /// Asks for the lines that follow the first `known` ones.
     #[must_use]
     pub fn after(mut self, known: u64) -> Self {
         self.after = known;
@@ -78,15 +78,6 @@ impl JournalAsk {
     /// It cannot be written as JSON.
     pub fn named(&self, id: RunId) -> Result<RunSpec, serde_json::Error> {
         Ok(RunSpec::new(id, JOURNAL_JOB, serde_json::to_value(self)?))
-    }
-
-    /// Makes what is submitted for an [`EventsPage`](crate::EventsPage).
-    ///
-    /// # Errors
-    ///
-    /// It cannot be written as JSON.
-    pub fn for_events(&self, id: RunId) -> Result<RunSpec, serde_json::Error> {
-        Ok(RunSpec::new(id, EVENTS_JOB, serde_json::to_value(self)?))
     }
 }
 

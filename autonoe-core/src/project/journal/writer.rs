@@ -177,7 +177,7 @@ fn cut_torn_line(file: &mut File) -> io::Result<End> {
 }
 
 /// Returns where the last whole line ends.
-pub(in crate::project) fn end_of_last_line(file: &mut File) -> io::Result<u64> {
+fn end_of_last_line(file: &mut File) -> io::Result<u64> {
     const STEP: u64 = 64 * 1024;
     let mut end = file.metadata()?.len();
     while end > 0 {
