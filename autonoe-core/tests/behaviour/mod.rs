@@ -21,6 +21,7 @@ mod own_backend;
 mod recorded_events;
 mod resume;
 mod run;
+mod selector;
 mod session;
 mod specs;
 mod stalled_sessions;

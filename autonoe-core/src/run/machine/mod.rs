@@ -25,7 +25,7 @@ use crate::domain::{
     ReportedCounts, Retry, RunId, RunReport, SessionEnd, SessionOutcome, SessionResult, Spent,
     TokenUsage, Workflow,
 };
-use crate::port::WaitReason;
+use crate::port::{SelectionContext, WaitReason};
 
 /// The loop as a state machine: facts in, actions out.
 ///
@@ -192,6 +192,17 @@ impl RunMachine {
                 }
                 RunAction::Continue
             }
+            RunFact::InstructionSelected {
+                number,
+                instruction,
+            } => {
+                if let Doing::Session(plan) = &mut self.doing
+                    && plan.number == number
+                {
+                    plan.instruction = instruction;
+                }
+                RunAction::Continue
+            }
             RunFact::SessionLost { number } => match &self.doing {
                 Doing::Session(plan) if plan.number == number => {
                     self.lose_session();
@@ -212,6 +223,17 @@ impl RunMachine {
         match &self.doing {
             Doing::Session(plan) => Some(plan.number),
             _ => None,
+        }
+    }
+
+    /// Returns the context that an instruction selector needs for session `number`.
+    pub(super) fn selection_context(&self, number: u32) -> SelectionContext {
+        SelectionContext {
+            mode: self.limits.mode,
+            session: number,
+            iterations: self.tally.iterations,
+            ledger: self.ledger,
+            planned: self.tally.planned,
         }
     }
 
