@@ -218,7 +218,7 @@ mod session_loop {
         let ended = scripted(&project, &script, &arguments);
 
         assert_eq!(ended.code, Some(5), "{ended:?}");
-        let why = "the quota resets at 2199-01-31 12:00:00Z, later than the time budget allows";
+        let why = "the quota resets at 2199-01-31 12:00:00Z; the next session would start after the end of the time budget";
         assert!(ended.stdout.contains(why), "{ended:?}");
         assert!(!ended.stderr.contains("budget is spent"), "{ended:?}");
     }

@@ -108,6 +108,19 @@ struct Tally {
 struct Due {
     reason: WaitReason,
     until: Timestamp,
+    /// When the quota resets, if it is spent and the time is known. Earlier than `until` if the
+    /// pause between sessions is longer.
+    quota_resets_at: Option<Timestamp>,
+}
+
+impl Due {
+    fn new(reason: WaitReason, until: Timestamp) -> Self {
+        Self {
+            reason,
+            until,
+            quota_resets_at: None,
+        }
+    }
 }
 
 impl RunMachine {
@@ -378,19 +391,17 @@ impl RunMachine {
                     Some(reset) if *reset == until => WaitReason::Quota,
                     _ => WaitReason::QuotaBackoff,
                 };
-                Due { reason, until }
+                Due {
+                    reason,
+                    until,
+                    quota_resets_at: resets_at.filter(|reset| *reset > at),
+                }
             }
             Meaning::Error(Failure {
                 retry_after: Some(delay),
                 ..
-            }) if *delay > pause => Due {
-                reason: WaitReason::RetryAfter,
-                until: later(at, *delay),
-            },
-            _ => Due {
-                reason: WaitReason::Pause,
-                until: later(at, pause),
-            },
+            }) if *delay > pause => Due::new(WaitReason::RetryAfter, later(at, *delay)),
+            _ => Due::new(WaitReason::Pause, later(at, pause)),
         }
     }
 
@@ -414,10 +425,7 @@ impl RunMachine {
     }
 
     fn go_on(&mut self, at: Timestamp) -> RunAction {
-        let due = Due {
-            reason: WaitReason::Pause,
-            until: at,
-        };
+        let due = Due::new(WaitReason::Pause, at);
         self.next(at, None, &due)
     }
 
@@ -427,7 +435,7 @@ impl RunMachine {
             interrupted: self.cancelled,
             completion: self.workflow().completion(&self.ledger, self.tally.planned),
             quota,
-            quota_resets_at: (due.reason == WaitReason::Quota).then_some(due.until),
+            quota_resets_at: due.quota_resets_at,
             next_start: due.until,
             deadline: self.deadline(),
             spent: self.budget_spent(at),
