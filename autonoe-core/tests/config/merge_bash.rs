@@ -68,7 +68,7 @@ fn allows(text: &str, mode: Mode, command: &str) -> bool {
         .is_allowed()
 }
 
-// Shows: spec/5.4/modes-layers
+// Shows: spec/5.4/modes-layers, spec/6.3/profile-commands
 #[test]
 fn run_has_the_development_layer_and_sync_the_verification_layer() {
     for command in ["npm test", "go build ./...", "ruff check ."] {
