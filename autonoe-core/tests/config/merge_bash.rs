@@ -14,6 +14,7 @@ fn profiles(text: &str) -> Vec<Profile> {
 }
 
 // Shows: spec/5.4/profile-allow-commands-list-tiered, spec/9.4/selection-profiles
+// Shows: spec/9.4/profiles
 #[test]
 fn profiles_are_selected_as_the_table_says() {
     for (text, expected) in [
