@@ -48,7 +48,7 @@ fn a_selected_instruction_replaces_the_planned_one_and_changes_nothing_else() {
     }
     let lost = machine.apply(RunFact::SessionLost { number: 1 });
 
-    assert_eq!(lost, RunAction::StartSession(plan.clone()));
+    assert_eq!(lost, RunAction::StartSession(plan));
     let next = end(&mut machine, &lost, completed(), ledger(1, 0, 0));
     assert_eq!(instruction(&next), &InstructionName::Coding);
 }
