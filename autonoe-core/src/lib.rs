@@ -15,6 +15,7 @@
 //! | a Bash policy | [`BashSecurity`] | a closure |
 //! | a place for the ledger | [`DeliverableRepository`] | [`MemoryRepository`] |
 //! | the texts that agents are told | [`InstructionSource`] | [`FixedInstructions`] |
+//! | a choice of the next instruction | [`InstructionSelector`] | a closure |
 //! | a tool for agents | [`Tool`], [`TypedTool`] | a struct and a function |
 //! | a way to serve tools to other programs | [`ToolServer`] | |
 //! | something that watches | [`RunObserver`] | a closure |

@@ -181,7 +181,6 @@ pub enum Layer {
 mod tests {
     use super::*;
 
-    // Shows: interfaces/hooks/bash-security.is-command-allowed-command
     #[test]
     fn a_denial_without_a_remedy_reads_as_reason_and_rule() {
         let denial = Denial::new("R3", Layer::Grammar, "the quote is never closed");

@@ -138,6 +138,7 @@ while read -r line; do
 done
 "#;
 
+// Shows: spec/4.1.2/browser-ends-with-its-session
 async fn an_mcp_server_gets_its_credentials_and_no_tool_reads_them_from_a_file(build: Build) {
     let secret = secret();
     // The shell prints a pattern that matches nothing as it is written.

@@ -83,6 +83,7 @@ struct Reached {
     network: bool,
 }
 
+// Shows: spec/6.1/layer-1-sandbox
 async fn a_command_does_not_get_out_of_the_sandbox_even_if_the_model_asks_for_it(build: Build) {
     let inside = Reached {
         project: vec!["inside".into()],

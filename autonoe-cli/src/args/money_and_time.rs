@@ -62,6 +62,7 @@ mod tests {
         }
     }
 
+    // Shows: spec/8.1/thinking
     #[test]
     fn thinking_takes_at_least_1024_tokens() {
         assert_eq!(thinking("1024").map(ThinkingBudget::tokens), Ok(1024));

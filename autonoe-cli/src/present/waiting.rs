@@ -80,7 +80,7 @@ mod tests {
     }
 
     // Shows: interfaces/presenter/waiting-display-remaining-time-reset
-    // Shows: interfaces/presenter/unknown-reset
+    // Shows: interfaces/presenter/unknown-reset, spec/3.4/quota-output
     #[test]
     fn a_wait_for_quota_says_when_it_ends() {
         for (until, seconds, shown) in [
@@ -157,6 +157,7 @@ mod tests {
         }
     }
 
+    // Shows: spec/3.4/quota-output
     #[test]
     fn a_quota_wait_is_announced_with_its_duration_and_its_reset() {
         for (reason, now, lines) in [

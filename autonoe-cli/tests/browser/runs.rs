@@ -81,6 +81,7 @@ on_newer_build![a_run_sees_the_page_with_the_server_of_its_settings];
 
 /// Only the download is played: what stands in for `npx` is the server that it would fetch.
 // Shows: spec/4.1/server-headless-isolated, spec/4.1.2/browser-ends-with-its-session
+// Shows: spec/6.3/playwright, spec/9.2/playwright, spec/4.2/flow
 #[test]
 fn the_built_in_server_takes_its_browser_from_the_environment() {
     let site = Site::open();
@@ -121,6 +122,7 @@ fn the_built_in_server_finds_a_browser_that_was_installed_for_it() {
     saw_the_page(&setting, &output);
 }
 
+// Shows: spec/6.4/playwright
 #[test]
 fn a_sync_starts_no_browser_whoever_brings_it() {
     let script = vec![

@@ -72,7 +72,7 @@ fn every_tool_of_the_built_in_server_is_granted_but_the_one_that_runs_code_in_it
     assert_eq!(refused, ["mcp__playwright__browser_run_code_unsafe"]);
 }
 
-// Shows: spec/4.1/allowed-tools
+// Shows: spec/4.1/allowed-tools, spec/4.2/flow
 #[test]
 fn every_tool_that_is_granted_is_there() {
     let offered = offered(&arguments_of_runs());

@@ -2,6 +2,7 @@
 
 use crate::commands::setting::Setting;
 
+// Shows: spec/8.1/options, spec/8.1/thinking
 #[test]
 fn the_help_of_a_run_names_bounds_defaults_units_and_exit_codes() {
     let said = Setting::new().autonoe(&["run", "--help"]);

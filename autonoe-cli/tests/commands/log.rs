@@ -78,6 +78,28 @@ fn changes_of_the_ledger_from_outside_are_printed() {
 }
 
 #[test]
+fn a_selected_instruction_is_printed() {
+    let selected = concat!(
+        r#"{"v":1,"run":"63cbe1e459320dd7044c3cd7f43c661c","at":"2026-01-01T05:11:30Z","line":"fact","#,
+        r#""fact":{"fact":"instruction_selected","number":4,"instruction":"review"},"#,
+        r#""action":{"action":"continue"}}"#,
+        "\n"
+    );
+    let setting = Setting::new().file(JOURNAL, format!("{FINISHED}{selected}"));
+
+    let said = setting.autonoe(&["log"]);
+
+    let usual = Setting::new().file(JOURNAL, FINISHED).autonoe(&["log"]);
+    let added = "2026-01-01 05:11:30Z  Session 4: selected instruction review\n";
+    assert_eq!(
+        said.stdout,
+        format!("{}{added}", usual.stdout),
+        "{}",
+        said.screen()
+    );
+}
+
+#[test]
 fn flows_are_told_as_runs_are() {
     let setting = Setting::new().file(JOURNAL, FLOWS);
 

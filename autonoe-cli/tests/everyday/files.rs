@@ -83,6 +83,7 @@ fn claude_tools() -> Chore {
     Chore::new("The files can be found", calls)
 }
 
+// Shows: spec/5.3/project-files
 async fn files_are_changed_by_every_tool(build: Build) {
     // Spaces and non-ASCII letters in the path, and no repository.
     let project = "Mein Projekt für Zoë, 日本";

@@ -93,6 +93,7 @@ fn check(workplace: &Workplace, findings: &mut Findings) {
     findings.same("README.md", readme.as_str(), "# Greeting\nSee notes.txt.\n");
 }
 
+// Shows: spec/5.3/git-history, spec/9.2/git
 async fn commits_branches_merges_and_stashes_work(build: Build) {
     let backend = Backend::Claude(build.version);
     run_chores_without_repository("project", backend, [git_work(backend)]);

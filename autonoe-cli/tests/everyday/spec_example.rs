@@ -83,6 +83,7 @@ fn fetches(url: &str) -> Call {
     )
 }
 
+// Shows: spec/5.4/example
 #[test]
 fn the_example_of_the_specification_means_what_it_says() {
     let settings: Value = serde_json::from_str(EXAMPLE).expect("JSON");
@@ -134,6 +135,7 @@ fn the_example_of_the_specification_means_what_it_says() {
     );
 }
 
+// Shows: spec/5.4/permissions-allowed-tools-hooks, spec/9.3/hooks, spec/8.1/no-sandbox
 #[test]
 fn grants_hooks_servers_and_sandbox_reach_the_session() {
     let settings = json!({

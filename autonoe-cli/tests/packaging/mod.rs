@@ -13,7 +13,7 @@ fn stages() -> Vec<&'static str> {
         .collect()
 }
 
-// Shows: spec/7.1/base-image
+// Shows: spec/7.1/base-image, spec/7.1/targets
 #[test]
 fn the_image_has_the_variants_of_the_specification() {
     let stages: BTreeSet<_> = stages().into_iter().collect();
@@ -24,6 +24,7 @@ fn the_image_has_the_variants_of_the_specification() {
     }
 }
 
+// Shows: spec/4.1.1/docker-environment
 #[test]
 fn the_environment_is_as_specified() {
     for variable in [

@@ -24,6 +24,7 @@ mod project_directory {
         assert!(project.ledger().is_some());
     }
 
+    // Shows: spec/8.1/project-dir
     #[test]
     fn an_absolute_or_a_relative_path_that_exists_is_used() {
         for make in [
@@ -65,6 +66,7 @@ mod project_directory {
         assert!(ended.stderr.contains(words), "{ended:?}");
     }
 
+    // Shows: spec/8.2/specification
     #[test]
     fn without_a_specification_nothing_is_begun() {
         let project = Project::new();
@@ -100,6 +102,7 @@ mod session_loop {
         );
     }
 
+    // Shows: spec/9.1/none-passed-any, spec/9.1/partly-passed-any
     #[test]
     fn with_a_ledger_what_has_not_passed_is_worked_on() {
         for passed in [false, true] {
@@ -161,6 +164,7 @@ mod session_loop {
         );
     }
 
+    // Shows: spec/8.1/max-iterations
     #[test]
     fn the_maximum_of_iterations_ends_it_in_part() {
         let project = Project::new();
@@ -191,6 +195,7 @@ mod session_loop {
         assert!(ended.stdout.contains("the quota is exceeded"), "{ended:?}");
     }
 
+    // Shows: spec/8.1/wait-for-quota
     #[test]
     fn a_quota_that_comes_back_is_waited_for() {
         let project = Project::new();
@@ -218,7 +223,7 @@ mod session_loop {
         let ended = scripted(&project, &script, &arguments);
 
         assert_eq!(ended.code, Some(5), "{ended:?}");
-        let why = "the quota resets at 2199-01-31 12:00:00Z, later than the time budget allows";
+        let why = "the quota resets at 2199-01-31 12:00:00Z; the next session would start after the end of the time budget";
         assert!(ended.stdout.contains(why), "{ended:?}");
         assert!(!ended.stderr.contains("budget is spent"), "{ended:?}");
     }
@@ -257,6 +262,7 @@ mod session_loop {
         }
     }
 
+    // Shows: spec/8.1/max-retries
     #[test]
     fn too_many_failures_in_a_row_end_it() {
         let project = Project::new();
@@ -350,6 +356,7 @@ mod session_loop {
 mod configuration {
     use super::*;
 
+    // Shows: spec/6.3/user-extensions, spec/9.3/commands
     #[test]
     fn commands_of_the_file_are_added_to_the_baseline() {
         let project = Project::new();
@@ -370,6 +377,7 @@ mod configuration {
         assert_eq!(ended.code, Some(0), "{ended:?}");
     }
 
+    // Shows: spec/6.3/profile-commands
     #[test]
     fn a_profile_leaves_the_commands_of_others_out() {
         for (profile, npm, pytest) in [
@@ -403,6 +411,7 @@ mod configuration {
         }
     }
 
+    // Shows: spec/9.3/removing-autonoe-protection
     #[test]
     fn our_own_folder_stays_protected_whatever_the_file_grants() {
         let project = Project::new();
@@ -454,6 +463,7 @@ mod sync {
         uses("mcp__autonoe__verify", json!({"deliverableId": id}))
     }
 
+    // Shows: spec/9.5/not-there, spec/8.3/sync-strategy
     #[test]
     fn without_a_ledger_all_deliverables_are_created_as_pending_and_verified() {
         let project = Project::new();
@@ -482,6 +492,7 @@ mod sync {
         assert!(ended.stdout.contains("1 of 1 verified"), "{ended:?}");
     }
 
+    // Shows: spec/8.3/sync-strategy
     #[test]
     fn what_the_specification_dropped_is_deprecated_and_its_record_stays() {
         let project = Project::new();
@@ -506,6 +517,7 @@ mod sync {
         assert_eq!(dropped["passed"], json!(true));
     }
 
+    // Shows: spec/6.4/playwright, spec/8.3/read-only
     #[test]
     fn tools_that_change_the_project_are_not_there() {
         let project = Project::new();

@@ -91,6 +91,7 @@ fn a_script_that_cannot_be_used_is_told_with_its_place() {
     }
 }
 
+// Shows: spec/6.3/runtime-options, spec/9.3/sandbox, spec/8.1/no-sandbox
 #[test]
 fn a_sandbox_that_is_switched_off_is_warned_of() {
     for (arguments, variable, warned) in [
@@ -131,6 +132,7 @@ fn a_sandbox_that_is_switched_off_is_warned_of() {
     }
 }
 
+// Shows: spec/6.3/runtime-options, spec/8.1/allow-destructive
 #[test]
 fn files_are_deleted_only_when_a_person_allowed_it() {
     let delete = json!({"command": "rm old.txt"});
@@ -163,6 +165,7 @@ fn files_are_deleted_only_when_a_person_allowed_it() {
     }
 }
 
+// Shows: spec/8.1/model, spec/8.1/model-defaults
 #[test]
 fn sessions_use_the_backends_own_model_unless_one_is_named() {
     for (flags, shown, planning, coding) in [

@@ -221,7 +221,7 @@ fn a_run_that_was_killed_is_gone_on_with_and_its_agent_is_gone() {
     model.verify();
 }
 
-// Shows: beyond/missing-login
+// Shows: beyond/missing-login, spec/8.2/credentials
 #[test]
 fn missing_credentials_are_told_before_a_run_begins() {
     let build = Build::NEWER;

@@ -214,6 +214,30 @@ mod tests {
 
     // Shows: interfaces/tools/status-pending-passed-blocked-two
     #[test]
+    fn each_status_is_two_flags_on_disk() {
+        for (status, passed, blocked) in [
+            (DeliverableStatus::Pending, false, false),
+            (DeliverableStatus::Passed, true, false),
+            (DeliverableStatus::Blocked, false, true),
+        ] {
+            let on_disk = json!({
+                "id": "DL-001",
+                "description": "Login",
+                "acceptanceCriteria": ["works"],
+                "passed": passed,
+                "blocked": blocked,
+            });
+
+            let deliverable: Deliverable =
+                serde_json::from_value(on_disk.clone()).expect("it is valid");
+
+            assert_eq!(deliverable.status(), status);
+            let written = serde_json::to_value(&deliverable).expect("it serialises");
+            assert_eq!(written, on_disk);
+        }
+    }
+
+    #[test]
     fn the_status_is_two_flags_on_disk_and_unknown_fields_stay() {
         let on_disk = json!({
             "id": "DL-002",

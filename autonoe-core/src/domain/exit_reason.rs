@@ -23,7 +23,7 @@ pub enum ExitReason {
     MaxIterations,
     /// The quota is spent, and the run was not told to wait.
     QuotaExceeded,
-    /// The quota is spent, and it resets later than the time budget allows to wait.
+    /// The quota is spent, and the next session would start after the end of the time budget.
     QuotaWaitTooLong {
         /// When the quota resets, if the backend reported it.
         #[serde(rename = "resetsAt", default, skip_serializing_if = "Option::is_none")]
@@ -94,12 +94,12 @@ impl fmt::Display for ExitReason {
                 let reset = format_time(*reset);
                 write!(
                     f,
-                    "the quota resets at {reset}, later than the time budget allows"
+                    "the quota resets at {reset}; the next session would start after the end of \
+                     the time budget"
                 )
             }
             Self::QuotaWaitTooLong { resets_at: None } => f.write_str(
-                "the quota is spent, and the next attempt would be later than the time budget \
-                 allows",
+                "the quota is spent; the next session would start after the end of the time budget",
             ),
             Self::BudgetExceeded { budget } => write!(f, "the {budget} budget is spent"),
             Self::Stalled { sessions, mode } => {

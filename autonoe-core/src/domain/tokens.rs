@@ -59,3 +59,24 @@ impl AddAssign for TokenUsage {
         *self = *self + other;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Shows: framework/models/token-usage-prompt-completion-total
+    #[test]
+    fn prompt_completion_and_total_count_each_token_once() {
+        let usage = TokenUsage {
+            input: 1,
+            output: 20,
+            cache_read: 300,
+            cache_write: 4000,
+            reasoning: 50_000,
+        };
+
+        assert_eq!(usage.prompt(), 4301);
+        assert_eq!(usage.completion(), 50_020);
+        assert_eq!(usage.total(), 54_321);
+    }
+}

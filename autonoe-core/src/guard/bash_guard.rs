@@ -83,6 +83,7 @@ mod tests {
         })
     }
 
+    // Shows: interfaces/hooks/validation-result.allowed-reason
     #[tokio::test]
     async fn a_denial_blocks_with_advice_for_the_agent_and_a_remedy_for_the_operator() {
         let call = |command: &str| ToolCall::new("Bash", json!({ "command": command }));

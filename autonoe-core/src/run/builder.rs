@@ -20,9 +20,9 @@ use super::{
 use crate::domain::{Budget, CredentialFilter, Mode, Models, OnQuota, QuotaBackoff, TraceContext};
 use crate::guard::CredentialPlaces;
 use crate::port::{
-    AgentClientFactory, Clock, DeliverableRepository, Gate, IdSource, InstructionSource, McpServer,
-    OptionalServers, OuterSandbox, PermissionRule, PreToolUseHook, ProjectPaths, RunObserver,
-    Sandbox, SystemClock, ThinkingBudget, Tool, ToolServer, Workspace,
+    AgentClientFactory, Clock, DeliverableRepository, Gate, IdSource, InstructionSelector,
+    InstructionSource, McpServer, OptionalServers, OuterSandbox, PermissionRule, PreToolUseHook,
+    ProjectPaths, RunObserver, Sandbox, SystemClock, ThinkingBudget, Tool, ToolServer, Workspace,
 };
 
 /// Puts a [`SessionRunner`](crate::SessionRunner) together, or [`Sessions`](crate::Sessions) for a
@@ -35,6 +35,7 @@ pub struct SessionRunnerBuilder {
     agents: Option<Arc<dyn AgentClientFactory>>,
     repository: Option<Arc<dyn DeliverableRepository>>,
     instructions: Option<Arc<dyn InstructionSource>>,
+    instruction_selector: Option<Arc<dyn InstructionSelector>>,
     bash: Bash,
     clock: Arc<dyn Clock>,
     ids: Option<Arc<dyn IdSource>>,
@@ -75,6 +76,7 @@ impl SessionRunnerBuilder {
             agents: None,
             repository: None,
             instructions: None,
+            instruction_selector: None,
             bash: Bash::Judge(Arc::new(DenyAll)),
             clock: Arc::new(SystemClock),
             ids: None,
@@ -128,6 +130,16 @@ impl SessionRunnerBuilder {
     #[must_use]
     pub fn instructions(mut self, instructions: impl InstructionSource + 'static) -> Self {
         self.instructions = Some(Arc::new(instructions));
+        self
+    }
+
+    /// Sets the selector of the instruction of each session; the [`Workflow`](crate::Workflow) of
+    /// the mode by default.
+    ///
+    /// It applies to runs of this runner. Engines and session hosts always use the workflow.
+    #[must_use]
+    pub fn instruction_selector(mut self, selector: impl InstructionSelector + 'static) -> Self {
+        self.instruction_selector = Some(Arc::new(selector));
         self
     }
 

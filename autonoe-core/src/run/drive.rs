@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::FutureExt;
+use futures::{FutureExt, future};
 use jiff::Timestamp;
 
 use super::prepare::{Ground, caught};
@@ -209,7 +209,7 @@ impl Drive {
         loop {
             action = match action {
                 RunAction::Finish { exit } => return exit,
-                RunAction::StartSession(plan) => self.session(ground, &plan).await,
+                RunAction::StartSession(plan) => self.session(ground, plan).await,
                 RunAction::Wait { reason, until } => self.wait(ground, reason, until).await,
                 RunAction::Hold => self.hold(ground).await,
                 // Nothing is under way here that could go on or be stopped.
@@ -221,13 +221,31 @@ impl Drive {
         }
     }
 
-    async fn session(&mut self, ground: &Ground, plan: &SessionPlan) -> RunAction {
+    async fn session(&mut self, ground: &Ground, mut plan: SessionPlan) -> RunAction {
         let setting = self.setting.clone();
         let instructions = self.work.instructions.clone();
+        let selection = self.select_instruction(&plan).await;
+        if let Ok(selected) = &selection
+            && *selected != plan.instruction
+        {
+            let fact = RunFact::InstructionSelected {
+                number: plan.number,
+                instruction: selected.clone(),
+            };
+            if let end @ RunAction::Finish { .. } = self.apply(fact) {
+                return end;
+            }
+            plan.instruction = selected.clone();
+        }
+        // A failed selection fails the session, so that observers receive its start and its end.
+        let prompt = match selection {
+            Ok(_) => text_of(instructions, &plan.instruction).boxed(),
+            Err(error) => future::ready(Err(error)).boxed(),
+        };
         let task = Task {
             number: plan.number,
             instruction: &plan.instruction,
-            prompt: text_of(instructions, &plan.instruction).boxed(),
+            prompt,
             messages: &plan.messages,
             ledger_tools: Some(&plan.instruction),
             budget: plan.budget,
@@ -243,6 +261,24 @@ impl Drive {
         let flaw = self.machine.flaw(plan.number, &ended.result, &ledger);
         let result = ended.emit(flaw);
         self.session_over(plan.number, result, ledger)
+    }
+
+    /// Asks the selector for the instruction of a session. Returns the planned one if the run is
+    /// cancelled or out of time meanwhile: such a session ends before its agent starts.
+    async fn select_instruction(&self, plan: &SessionPlan) -> Result<InstructionName, Failure> {
+        let context = self.machine.selection_context(plan.number);
+        let selection = async {
+            let selected = self.work.instruction_selector.select(&context).await;
+            selected.map_err(|error| Failure::from(&error))
+        };
+        tokio::select! {
+            biased;
+            () = self.setting.control.cancelled() => Ok(plan.instruction.clone()),
+            () = self.setting.time_is_up(plan.budget_at(self.now()).time) => {
+                Ok(plan.instruction.clone())
+            }
+            selected = caught(selection) => selected,
+        }
     }
 
     /// Returns the numbers of the ledger now; those that are known when the run was cancelled and

@@ -127,7 +127,7 @@ impl Setting {
         let _closed_on_drop = over.clone().drop_guard();
         // Lives as long as the session: what its backend says later belongs nowhere.
         let scope = SessionScope::new(events.clone());
-        let time_is_up = self.time_is_up(&task);
+        let time_is_up = self.time_is_up(task.budget_at(self.now()).time);
         let ready = tokio::select! {
             biased;
             () = control.cancelled() => return not_queried(SessionEnd::Cancelled),
@@ -230,18 +230,6 @@ impl Setting {
                     }
                     request => inbox.take(request),
                 },
-            }
-        }
-    }
-
-    /// Waits until the time of the run is up; for ever when it is not limited.
-    fn time_is_up(&self, task: &Task<'_>) -> impl Future<Output = ()> + use<> {
-        let clock = self.parts.clock.clone();
-        let left = task.budget_at(clock.now()).time;
-        async move {
-            match left {
-                Some(left) => clock.sleep(left).await,
-                None => future::pending().await,
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
-use futures::{FutureExt, future};
+use futures::FutureExt;
 
 use super::LedgerHistory;
 use super::drive::Drive;
@@ -58,17 +58,11 @@ impl Setting {
             }
             Ok((capabilities, take_hold.await?))
         };
-        let time_is_up = async {
-            match time_left {
-                Some(time) => parts.clock.sleep(time).await,
-                None => future::pending().await,
-            }
-        };
         tokio::select! {
             biased;
             () = self.control.cancelled() => Err(NotReady::Cancelled),
             found = caught(look) => found.map_err(NotReady::Failed),
-            () = time_is_up => Err(NotReady::TimeIsUp),
+            () = self.time_is_up(time_left) => Err(NotReady::TimeIsUp),
         }
     }
 

@@ -14,9 +14,9 @@ use super::{
 };
 use crate::domain::{CredentialFilter, Models, RunReport, SessionKey, TraceContext};
 use crate::port::{
-    AgentClientFactory, Clock, DeliverableRepository, Gate, Grants, IdSource, InstructionSource,
-    McpServer, OptionalServers, OuterSandbox, PreToolUseHook, ProjectPaths, RunObserver, Sandbox,
-    SessionSpec, ThinkingBudget, Tool, ToolServer, Toolbox, Workspace,
+    AgentClientFactory, Clock, DeliverableRepository, Gate, Grants, IdSource, InstructionSelector,
+    InstructionSource, McpServer, OptionalServers, OuterSandbox, PreToolUseHook, ProjectPaths,
+    RunObserver, Sandbox, SessionSpec, ThinkingBudget, Tool, ToolServer, Toolbox, Workspace,
 };
 
 /// Runs sessions one after another until the work is done, or until it must stop.
@@ -62,6 +62,7 @@ pub struct SessionRunner {
 pub(super) struct Work {
     pub(super) repository: Arc<dyn DeliverableRepository>,
     pub(super) instructions: Arc<dyn InstructionSource>,
+    pub(super) instruction_selector: Arc<dyn InstructionSelector>,
 }
 
 /// All that sessions need, whoever decides what comes next.

@@ -1,7 +1,9 @@
 //! What all sessions of a run stand in.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use futures::future;
 use jiff::Timestamp;
 
 use super::journal_observer::JournalObserver;
@@ -61,6 +63,20 @@ impl Setting {
     /// Reports a problem that does not end the run.
     pub(super) fn warn(&self, message: &str) {
         self.events.emit(RunEventKind::Warning { message });
+    }
+
+    /// Waits until `time_left` has passed; for ever without a time limit.
+    pub(super) fn time_is_up(
+        &self,
+        time_left: Option<Duration>,
+    ) -> impl Future<Output = ()> + use<> {
+        let clock = self.parts.clock.clone();
+        async move {
+            match time_left {
+                Some(time_left) => clock.sleep(time_left).await,
+                None => future::pending().await,
+            }
+        }
     }
 
     pub(super) fn now(&self) -> Timestamp {

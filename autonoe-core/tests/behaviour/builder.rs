@@ -31,7 +31,7 @@ fn text((name, value): (&str, &str)) -> (String, String) {
     (name.to_owned(), value.to_owned())
 }
 
-// Shows: interfaces/session-runner/option-project-dir
+// Shows: interfaces/session-runner/option-project-dir, spec/3.3/injected-through-run
 #[test]
 fn a_builder_says_what_is_missing() {
     let empty = SessionRunner::builder("/srv/project").build();
@@ -41,6 +41,15 @@ fn a_builder_says_what_is_missing() {
         .repository(Arc::new(MemoryRepository::new()))
         .instructions(texts())
         .mcp_server("other", server("http://[::1]:1/"))
+        .build();
+    let agents = || Arc::new(ScriptedAgents::new([]));
+    let without_repository = SessionRunner::builder("/srv/project")
+        .agents(agents())
+        .instructions(texts())
+        .build();
+    let without_instructions = SessionRunner::builder("/srv/project")
+        .agents(agents())
+        .repository(MemoryRepository::new())
         .build();
     let taken = SessionRunner::builder("/srv/project")
         .instructions(texts())
@@ -60,6 +69,14 @@ fn a_builder_says_what_is_missing() {
     assert_eq!(
         said(agentless),
         "the runner needs its agents; call .agents(..)"
+    );
+    assert_eq!(
+        said(without_repository),
+        "the runner needs its repository; call .repository(..)"
+    );
+    assert_eq!(
+        said(without_instructions),
+        "the runner needs its instructions; call .instructions(..)"
     );
     assert_eq!(
         said(taken),
@@ -187,7 +204,7 @@ fn a_thinking_budget_below_the_least_is_refused() {
     assert!(serde_json::from_str::<ThinkingBudget>("12").is_err());
 }
 
-// Shows: interfaces/hooks/built-bash-security-hook, spec/6.1/layer-3-hooks
+// Shows: interfaces/hooks/built-bash-security-hook, spec/6.1/layer-3-hooks, spec/3.3/bash-security
 #[tokio::test(start_paused = true)]
 async fn these_cannot_be_removed_by_a_hook_that_approves() {
     let bench = Bench::new([
@@ -239,6 +256,7 @@ impl ToolServer for Shelf {
 }
 
 // Shows: interfaces/tools/create-deliverable-mcp-server, interfaces/agent-client/sdk-servers
+// Shows: spec/3.3/deliverable-tools
 #[tokio::test(start_paused = true)]
 async fn a_backend_without_in_process_tools_is_served() {
     let agents = ScriptedAgents::new([plans(&["A"]), passes("A")]);

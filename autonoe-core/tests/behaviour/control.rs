@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use autonoe_core::{ExitReason, RunControl, Support};
+use autonoe_core::{CancellationToken, ExitReason, RunControl, Support};
 use autonoe_testkit::{ScriptedAgents, SessionScript};
 
 use crate::behaviour::support::{Bench, create, passes, plans};
@@ -33,6 +33,24 @@ async fn a_cancel_in_a_session_disposes_of_it_at_once() {
     assert_eq!(report.exit, ExitReason::Interrupted);
     assert_eq!(report.elapsed, MINUTE);
     assert_eq!((report.sessions, bench.agents.disposed()), (1, 1));
+}
+
+// Shows: interfaces/session-runner/signal
+#[tokio::test(start_paused = true)]
+async fn a_cancelled_token_ends_the_run_and_its_session() {
+    let bench = Bench::new([SessionScript::new("works").says("working").hangs()]);
+    let token = CancellationToken::new();
+    let control = RunControl::from(token.clone());
+    let runner = bench.runner().build().expect("parts fit");
+
+    let (report, ()) = tokio::join!(runner.run(&control), async {
+        tokio::time::sleep(MINUTE).await;
+        token.cancel();
+    });
+
+    assert_eq!(report.exit, ExitReason::Interrupted);
+    assert_eq!(report.elapsed, MINUTE);
+    assert_eq!((bench.agents.disposed(), bench.agents.alive()), (1, 0));
 }
 
 #[tokio::test(start_paused = true)]

@@ -160,7 +160,7 @@ async fn lesson_8_responses_carry_the_ids_of_their_calls() {
     assert_eq!(ids("stream_tool_invocation").len(), 3);
 }
 
-// Shows: interfaces/hooks/built-autonoe-protection-hook
+// Shows: interfaces/hooks/built-autonoe-protection-hook, spec/6.2/autonoe-write
 #[tokio::test(start_paused = true)]
 async fn lesson_10_the_autonoe_guard_watches_every_tool_that_can_write() {
     let file = json!({"file_path": ".autonoe/status.json", "content": "", "edits": []});

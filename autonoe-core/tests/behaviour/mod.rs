@@ -19,6 +19,7 @@ mod optional_servers;
 mod own_backend;
 mod resume;
 mod run;
+mod selector;
 mod session;
 mod specs;
 mod stalled_sessions;

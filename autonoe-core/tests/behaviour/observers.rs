@@ -37,14 +37,23 @@ async fn status_changes_are_told_with_the_status_before() {
         .lock()
         .expect("not poisoned")
         .iter()
-        .map(|change| (change.previous, change.status, change.description.clone()))
+        .map(|change| {
+            let (id, description) = (change.id.to_string(), change.description.clone());
+            (id, change.previous, change.status, description)
+        })
         .collect();
     // Setting pending to pending is no news.
     assert_eq!(
         told,
         [
-            (None, DeliverableStatus::Pending, "a thing".to_owned()),
             (
+                "A".to_owned(),
+                None,
+                DeliverableStatus::Pending,
+                "a thing".to_owned()
+            ),
+            (
+                "A".to_owned(),
                 Some(DeliverableStatus::Pending),
                 DeliverableStatus::Passed,
                 "a thing".to_owned()

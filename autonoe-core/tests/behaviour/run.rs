@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use autonoe_core::{
-    AgentErrorKind, CostUsd, DeliverableStatus, ExitReason, Models, SessionOutcome, TokenUsage,
+    AgentErrorKind, CostUsd, DeliverableStatus, ExitReason, Models, PolicyConfig, SessionOutcome,
+    TokenUsage,
 };
 use autonoe_testkit::SessionScript;
 
@@ -11,6 +12,7 @@ use crate::behaviour::support::{Bench, idles, passes, plans, status};
 
 // Shows: interfaces/session-runner/status-reader, interfaces/session-runner/result-iterations
 // Shows: interfaces/session-runner/exit-all-passed, interfaces/session-runner/run
+// Shows: spec/3.3/agent-client
 #[tokio::test(start_paused = true)]
 async fn plans_codes_and_ends_when_all_have_passed() {
     let bench = Bench::new([
@@ -40,8 +42,34 @@ async fn plans_codes_and_ends_when_all_have_passed() {
     assert_eq!(instructions, ["initializer", "coding", "coding"]);
 }
 
-// Shows: interfaces/session-runner/option-on-stream-event
-// Shows: spec/9.2/read-write-bash-deliverable-tools
+// Shows: spec/6.2/deliverable-tools, spec/9.2/read-write-bash-deliverable-tools, spec/9.2/git
+#[tokio::test(start_paused = true)]
+async fn a_run_can_read_and_write_the_project_use_commands_and_git_and_mark_deliverables() {
+    let file = |path: &str| serde_json::json!({"file_path": path, "content": "x"});
+    let bash = |command: &str| serde_json::json!({ "command": command });
+    let session = SessionScript::new("works")
+        .uses_tool("Read", file("/srv/project/src/main.rs"))
+        .uses_tool("Glob", serde_json::json!({"pattern": "src/**"}))
+        .uses_tool("Grep", serde_json::json!({"pattern": "main"}))
+        .uses_tool("Write", file("/srv/project/src/new.rs"))
+        .uses_tool("Edit", file("src/main.rs"))
+        .uses_tool("Bash", bash("ls src && npm install && npm test"))
+        .uses_tool("Bash", bash("git add src && git commit -m 'Add it'"))
+        .uses_tool("Bash", bash("git push origin main"))
+        .is_denied_by("bash-security", "Bash", bash("shutdown now"))
+        .uses_tool("mcp__autonoe__list", serde_json::json!({}))
+        .uses_tool("mcp__autonoe__set_status", status("A", "passed"))
+        .ends();
+    let bench = Bench::new([plans(&["A"]), session]);
+
+    let report = bench
+        .run(bench.runner().bash_policy(PolicyConfig::default()))
+        .await;
+
+    assert_eq!(report.exit, ExitReason::AllPassed);
+}
+
+// Shows: interfaces/session-runner/option-on-stream-event, spec/3.3/output-capture
 #[tokio::test(start_paused = true)]
 async fn the_log_of_a_run_reads_as_a_story() {
     let bench = Bench::new([

@@ -321,7 +321,7 @@ async fn a_backend_that_cannot_enforce_the_guards_is_not_started() {
     assert_eq!(report.sessions, 0);
 }
 
-// Shows: interfaces/logger/test-logger, interfaces/logger/interface
+// Shows: interfaces/logger/test-logger, interfaces/logger/interface, spec/3.3/output-capture
 #[tokio::test(start_paused = true)]
 async fn diagnostics_are_traced() {
     let logs = CapturedLogs::start();

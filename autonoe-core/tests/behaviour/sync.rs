@@ -1,6 +1,6 @@
 //! Sync: bring the ledger in line, then verify.
 
-use autonoe_core::{ExitReason, Mode};
+use autonoe_core::{DeliverableStatus, ExitReason, Mode, PolicyConfig};
 use autonoe_testkit::SessionScript;
 use serde_json::json;
 
@@ -47,7 +47,7 @@ async fn syncs_verifies_and_ends_when_all_are_verified() {
 }
 
 // Shows: interfaces/tools/tool-usage-by-phase, spec/a.3/instruction-name
-// Shows: framework/tools/registry-tools, spec/3.2/tool-names
+// Shows: framework/tools/registry-tools, spec/3.2/tool-names, spec/3.3/deliverable-tools
 #[tokio::test(start_paused = true)]
 async fn each_instruction_has_its_tools() {
     let bench = Bench::new([plans(&["A"]), passes("A")]);
@@ -94,6 +94,7 @@ async fn a_tool_of_another_instruction_is_denied() {
 }
 
 // Shows: spec/6.4/sync-writes-autonoe-note.md-only, spec/9.7/sync-read-yes-write-edit
+// Shows: spec/5.3/note
 #[tokio::test(start_paused = true)]
 async fn in_sync_mode_only_the_note_may_be_written() {
     let write = |path: &str| json!({"file_path": path, "content": "x"});
@@ -115,6 +116,69 @@ async fn in_sync_mode_only_the_note_may_be_written() {
     let report = bench.run(bench.runner().mode(Mode::Sync)).await;
 
     assert_eq!(report.exit, ExitReason::AllVerified);
+}
+
+// Shows: spec/9.7/sync-read-yes-write-edit, spec/9.7/sync-git, spec/9.7/sync-deliverable-tools
+#[tokio::test(start_paused = true)]
+async fn a_sync_can_read_all_files_look_at_git_and_update_the_ledger() {
+    let file = |path: &str| json!({ "file_path": path });
+    let bash = |command: &str| json!({ "command": command });
+    let one = |id: &str| json!({ "deliverableId": id });
+    let bench = Bench::new([
+        SessionScript::new("syncs")
+            .uses_tool("mcp__autonoe__create", create(&["A", "B"]))
+            .uses_tool("mcp__autonoe__deprecate", one("B"))
+            .uses_tool("mcp__autonoe__list", json!({}))
+            .ends(),
+        SessionScript::new("verifies")
+            .uses_tool("Read", file("/srv/project/src/main.rs"))
+            .uses_tool("Glob", json!({"pattern": "src/**"}))
+            .uses_tool("Grep", json!({"pattern": "main"}))
+            .uses_tool("Bash", bash("npm test && git status && git log -n 3"))
+            .uses_tool("Bash", bash("git diff HEAD"))
+            .is_denied_by("bash-security", "Bash", bash("npm install"))
+            .is_denied_by("bash-security", "Bash", bash("git checkout -- src"))
+            .uses_tool("mcp__autonoe__set_status", status("A", "passed"))
+            .uses_tool("mcp__autonoe__verify", one("A"))
+            .ends(),
+    ]);
+
+    let report = bench
+        .run(
+            bench
+                .runner()
+                .mode(Mode::Sync)
+                .bash_policy(PolicyConfig::default()),
+        )
+        .await;
+
+    assert_eq!(report.exit, ExitReason::AllVerified);
+}
+
+// Shows: spec/9.5/there-new, spec/8.3/sync-strategy
+#[tokio::test(start_paused = true)]
+async fn a_sync_adds_new_deliverables_as_pending_and_keeps_the_others() {
+    let bench = Bench::new([plans(&["A", "B"]), passes("A")]);
+    bench.run(bench.runner().max_iterations(2)).await;
+    let synced = Bench {
+        repository: bench.repository.clone(),
+        ..Bench::new([SessionScript::new("syncs")
+            .uses_tool("mcp__autonoe__create", create(&["C"]))
+            .ends()])
+    };
+
+    synced
+        .run(synced.runner().mode(Mode::Sync).max_iterations(1))
+        .await;
+
+    assert_eq!(
+        synced.statuses().await,
+        [
+            ("A".to_owned(), DeliverableStatus::Passed),
+            ("B".to_owned(), DeliverableStatus::Pending),
+            ("C".to_owned(), DeliverableStatus::Pending),
+        ]
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -157,6 +157,9 @@ impl TypedTool for Printer {
         context
             .events()
             .debug("the printer is warm", Some(&json!({"celsius": 40})));
+        context
+            .events()
+            .trace("a page is fed", Some(&json!({"tray": 2})));
         tokio::time::sleep(Duration::from_secs(2)).await;
         if input.count > 9 {
             return Err(ToolError::new(
@@ -279,7 +282,15 @@ async fn a_tool_call_ends_with_its_result_and_what_became_of_it() {
         (&details[0]["spanId"], &progress[0]["spanId"]),
         (&json["spanId"], &json["spanId"])
     );
-    assert_eq!(details[0]["data"]["celsius"], 40);
+    assert_eq!(
+        (&details[0]["message"], &details[0]["data"]),
+        (&json!("the printer is warm"), &json!({"celsius": 40}))
+    );
+    let traces = told(&bench, &["trace"]);
+    assert_eq!(
+        (&traces[0]["message"], &traces[0]["data"]),
+        (&json!("a page is fed"), &json!({"tray": 2}))
+    );
 }
 
 // Shows: framework/callbacks/on-llmstart-ctx-model-messages

@@ -127,6 +127,8 @@ async fn create_makes_pending_deliverables_or_none() {
     }
 
     assert_eq!(listed(&tools.coding, json!({})).await, ["A"]);
+    let pending = json!({"filter": {"status": "pending"}});
+    assert_eq!(listed(&tools.coding, pending).await, ["A"]);
 }
 
 // Shows: interfaces/tools/set-status-deliverable-id-status

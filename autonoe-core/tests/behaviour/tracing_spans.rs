@@ -76,7 +76,6 @@ async fn a_run_is_one_tree_of_spans_with_the_names_of_the_conventions() {
     }
 }
 
-// Shows: framework/models/token-usage-prompt-completion-total
 #[tokio::test(start_paused = true)]
 async fn spans_carry_usage_cost_and_errors() {
     let (spans, _) = traced(TraceContent::LeftOut).await;

@@ -14,6 +14,7 @@ fn profiles(text: &str) -> Vec<Profile> {
 }
 
 // Shows: spec/5.4/profile-allow-commands-list-tiered, spec/9.4/selection-profiles
+// Shows: spec/9.4/profiles
 #[test]
 fn profiles_are_selected_as_the_table_says() {
     for (text, expected) in [
@@ -68,7 +69,7 @@ fn allows(text: &str, mode: Mode, command: &str) -> bool {
         .is_allowed()
 }
 
-// Shows: spec/5.4/modes-layers
+// Shows: spec/5.4/modes-layers, spec/6.3/profile-commands
 #[test]
 fn run_has_the_development_layer_and_sync_the_verification_layer() {
     for command in ["npm test", "go build ./...", "ruff check ."] {

@@ -58,7 +58,7 @@ fn an_empty_object_disables_all_servers() {
 }
 
 /// The table writes `{}` for any server; one without a command is refused with the bad values.
-// Shows: spec/5.4/mcp-servers-playwright
+// Shows: spec/5.4/mcp-servers-playwright, spec/9.3/servers
 #[test]
 fn the_name_playwright_overrides_the_built_in_one() {
     let config = merged(
@@ -71,7 +71,7 @@ fn the_name_playwright_overrides_the_built_in_one() {
     assert_eq!(granted_tools(&config), PLAYWRIGHT_MCP_TOOLS.len());
 }
 
-// Shows: spec/5.4/mcp-servers-other-names
+// Shows: spec/5.4/mcp-servers-other-names, spec/9.3/servers
 #[test]
 fn other_servers_are_merged_with_the_built_in_one() {
     let config = merged(

@@ -23,7 +23,7 @@ fn hooks(config: &EffectiveConfig) -> Vec<String> {
     hooks.map(|line| line.value.clone()).collect()
 }
 
-// Shows: spec/5.4/permissions-allowed-tools-hooks
+// Shows: spec/5.4/permissions-allowed-tools-hooks, spec/9.3/permissions
 #[test]
 fn custom_permissions_are_merged_with_the_baseline() {
     for mode in MODES {
@@ -53,7 +53,7 @@ fn allowed_tools_are_merged_with_the_baseline() {
     }
 }
 
-// Shows: spec/5.4/permissions-allowed-tools-hooks
+// Shows: spec/5.4/permissions-allowed-tools-hooks, spec/9.3/hooks
 #[test]
 fn custom_hooks_are_merged_with_the_baseline() {
     for mode in MODES {
@@ -75,6 +75,7 @@ fn custom_hooks_are_merged_with_the_baseline() {
     }
 }
 
+// Shows: spec/9.3/commands
 #[test]
 fn custom_commands_are_merged_with_those_of_the_profiles() {
     for (text, profiles) in [

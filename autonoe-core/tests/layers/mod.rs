@@ -90,6 +90,7 @@ fn code_of(file: &Path) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
+// Shows: spec/2.1/layers
 #[test]
 fn imports_go_one_way() {
     let layers: Vec<&str> = MAY_IMPORT.iter().map(|(layer, _)| *layer).collect();

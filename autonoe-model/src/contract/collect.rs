@@ -53,6 +53,8 @@ mod tests {
         assert_eq!(error.code, ModelErrorCode::InvalidResponse);
     }
 
+    // Shows: framework/models/model-response-success-or-error
+    // Shows: framework/models/is-model-success-is-model
     #[test]
     fn the_answer_is_what_the_end_says() {
         let whole = ModelReply::new(AssistantMessage::text("All is well."));

@@ -215,6 +215,25 @@ mod tests {
 
     // Shows: framework/models/model-error-code-ten-them
     #[test]
+    fn the_ten_codes_have_their_names() {
+        assert_eq!(
+            ModelErrorCode::ALL.map(ModelErrorCode::as_str),
+            [
+                "PROVIDER_NOT_CONFIGURED",
+                "PROVIDER_NOT_SUPPORTED",
+                "AUTHENTICATION_ERROR",
+                "RATE_LIMITED",
+                "MODEL_NOT_FOUND",
+                "CONTEXT_LENGTH_EXCEEDED",
+                "NETWORK_ERROR",
+                "TIMEOUT",
+                "INVALID_RESPONSE",
+                "UNKNOWN",
+            ]
+        );
+    }
+
+    #[test]
     fn a_code_reads_the_same_as_text_and_as_json() {
         for code in ModelErrorCode::ALL {
             let json = serde_json::to_value(code).expect("it can be written");

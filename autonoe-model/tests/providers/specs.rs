@@ -149,6 +149,7 @@ fn what_is_missing_is_named_when_it_is_built() {
     }
 }
 
+// Shows: framework/models/provider-factory
 #[test]
 fn a_model_must_have_a_name() {
     let spec = json!({"type": "anthropic", "key": "none", "baseUrl": "http://127.0.0.1:9"});

@@ -171,7 +171,7 @@ fn is_allowed(command: &str, mode: Mode, profiles: Option<&[Profile]>) -> bool {
     validator_in(mode, config).check(command).is_allowed()
 }
 
-// Shows: spec/6.2/command-lists
+// Shows: spec/6.2/command-lists, interfaces/hooks/bash-security.is-command-allowed-command
 #[test]
 fn every_command_of_the_specification_is_judged_as_its_row_says() {
     for row in TABLE {

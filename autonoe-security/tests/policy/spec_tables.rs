@@ -63,7 +63,7 @@ fn nothing_writes_to_the_state_of_autonoe_in_any_mode() {
     }
 }
 
-// Shows: spec/9.4/commands-each-profile
+// Shows: spec/9.4/commands-each-profile, spec/9.4/profiles
 #[test]
 fn profiles_open_their_commands_as_the_table_says() {
     let opened = |profiles: Option<&[Profile]>, command: &str| {

@@ -143,6 +143,13 @@ impl Narrator {
             RunFact::SessionLost { number } => {
                 format!("Session {number} was lost with its process; nobody knows what it cost")
             }
+            RunFact::InstructionSelected {
+                number,
+                instruction,
+            } => {
+                let instruction = shorten(instruction.as_str());
+                format!("Session {number}: selected instruction {instruction}")
+            }
             RunFact::LimitsChanged { limits, .. } => format!("Other limits: {}", given(limits)),
             RunFact::Cancelled => "Interrupted".to_owned(),
             RunFact::PauseRequested => "A person asked to pause".to_owned(),

@@ -90,7 +90,7 @@ fn lines_stay_and_the_activity_does_not() {
 }
 
 // Shows: interfaces/logger/console-logger-levels-by-flag
-// Shows: interfaces/logger/category-debug-instruction-sent-events
+// Shows: interfaces/logger/category-debug-instruction-sent-events, spec/8.1/debug
 #[test]
 fn debug_shows_whole_payloads_and_short_thoughts() {
     let project = Project::new();

@@ -110,8 +110,19 @@ impl RunStory {
         match line {
             JournalLine::RunResumed { .. } | JournalLine::FlowResumed { .. } => self.resumed += 1,
             JournalLine::Fact { fact, action } => {
-                if let RunFact::SessionEnded { number, result, .. } = fact {
-                    self.ended(*number, result, at);
+                match fact {
+                    RunFact::SessionEnded { number, result, .. } => {
+                        self.ended(*number, result, at);
+                    }
+                    RunFact::InstructionSelected {
+                        number,
+                        instruction,
+                    } => {
+                        if let Some(session) = self.session(*number) {
+                            session.instruction = instruction.clone();
+                        }
+                    }
+                    _ => {}
                 }
                 if let RunAction::StartSession(plan) = action {
                     self.started(plan.number, &plan.instruction, at);

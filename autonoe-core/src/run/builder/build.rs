@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::SessionRunnerBuilder;
-use crate::domain::InvalidValue;
+use crate::domain::{InvalidValue, Workflow};
 use crate::guard::built_in_guards;
 use crate::port::{Gate, Grants, PreToolUseHook, RandomIds, Toolbox};
 use crate::run::Sessions;
@@ -19,6 +19,8 @@ impl SessionRunnerBuilder {
     /// A part is missing or does not fit.
     pub fn build(mut self) -> Result<SessionRunner, BuildError> {
         let (repository, instructions) = (self.repository.take(), self.instructions.take());
+        let workflow = Workflow::new(self.limits.mode);
+        let selector = self.instruction_selector.take();
         let parts = self.into_parts()?;
         let missing = |part| BuildError::Missing { part };
         Ok(SessionRunner {
@@ -26,13 +28,14 @@ impl SessionRunnerBuilder {
             work: Work {
                 repository: repository.ok_or(missing("repository"))?,
                 instructions: instructions.ok_or(missing("instructions"))?,
+                instruction_selector: selector.unwrap_or_else(|| Arc::new(workflow)),
             },
         })
     }
 
     /// Puts the parts together for a caller that decides by itself which session comes next.
     ///
-    /// Instructions are not used there. Without a repository there is no ledger, and sessions have
+    /// Instructions and their selector are not used there. Without a repository there is no ledger, and sessions have
     /// no deliverable tools. Of the limits, those of one session and the budget hold.
     ///
     /// # Errors

@@ -64,6 +64,14 @@ pub enum RunFact {
         /// What.
         text: String,
     },
+    /// An instruction other than the planned one was selected for the session that is to start. It
+    /// must be applied before the session starts.
+    InstructionSelected {
+        /// The number of the session.
+        number: u32,
+        /// The selected instruction.
+        instruction: InstructionName,
+    },
     /// The session that was under way was lost with the process that ran it.
     SessionLost {
         /// Its number.

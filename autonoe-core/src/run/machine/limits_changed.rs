@@ -18,10 +18,7 @@ impl RunMachine {
         if given.budget.time.is_some() && self.started_at.is_some() {
             self.time_counts_from = Some(at);
         }
-        let now = Due {
-            reason: WaitReason::Pause,
-            until: at,
-        };
+        let now = Due::new(WaitReason::Pause, at);
         let mut ending = self.clone();
         let (quota, due) = match self.doing {
             Doing::Nothing | Doing::Finished { .. } => return RunAction::Continue,
@@ -29,7 +26,12 @@ impl RunMachine {
             Doing::Waiting { reason, until } => {
                 let is_quota = matches!(reason, WaitReason::Quota | WaitReason::QuotaBackoff);
                 let quota = is_quota.then_some(self.limits.on_quota);
-                (quota, Due { reason, until })
+                let quota_resets_at = (reason == WaitReason::Quota).then_some(until);
+                let due = Due {
+                    quota_resets_at,
+                    ..Due::new(reason, until)
+                };
+                (quota, due)
             }
             Doing::Session(_) => {
                 // It was lost with its process; who starts the run again wants it to go on.

@@ -25,7 +25,7 @@ use crate::domain::{
     ReportedCounts, Retry, RunId, RunReport, SessionEnd, SessionOutcome, SessionResult, Spent,
     TokenUsage, Workflow,
 };
-use crate::port::WaitReason;
+use crate::port::{SelectionContext, WaitReason};
 
 /// The loop as a state machine: facts in, actions out.
 ///
@@ -108,6 +108,19 @@ struct Tally {
 struct Due {
     reason: WaitReason,
     until: Timestamp,
+    /// When the quota resets, if it is spent and the time is known. Earlier than `until` if the
+    /// pause between sessions is longer.
+    quota_resets_at: Option<Timestamp>,
+}
+
+impl Due {
+    fn new(reason: WaitReason, until: Timestamp) -> Self {
+        Self {
+            reason,
+            until,
+            quota_resets_at: None,
+        }
+    }
 }
 
 impl RunMachine {
@@ -192,6 +205,17 @@ impl RunMachine {
                 }
                 RunAction::Continue
             }
+            RunFact::InstructionSelected {
+                number,
+                instruction,
+            } => {
+                if let Doing::Session(plan) = &mut self.doing
+                    && plan.number == number
+                {
+                    plan.instruction = instruction;
+                }
+                RunAction::Continue
+            }
             RunFact::SessionLost { number } => match &self.doing {
                 Doing::Session(plan) if plan.number == number => {
                     self.lose_session();
@@ -212,6 +236,17 @@ impl RunMachine {
         match &self.doing {
             Doing::Session(plan) => Some(plan.number),
             _ => None,
+        }
+    }
+
+    /// Returns the context that an instruction selector needs for session `number`.
+    pub(super) fn selection_context(&self, number: u32) -> SelectionContext {
+        SelectionContext {
+            mode: self.limits.mode,
+            session: number,
+            iterations: self.tally.iterations,
+            ledger: self.ledger,
+            planned: self.tally.planned,
         }
     }
 
@@ -356,19 +391,17 @@ impl RunMachine {
                     Some(reset) if *reset == until => WaitReason::Quota,
                     _ => WaitReason::QuotaBackoff,
                 };
-                Due { reason, until }
+                Due {
+                    reason,
+                    until,
+                    quota_resets_at: resets_at.filter(|reset| *reset > at),
+                }
             }
             Meaning::Error(Failure {
                 retry_after: Some(delay),
                 ..
-            }) if *delay > pause => Due {
-                reason: WaitReason::RetryAfter,
-                until: later(at, *delay),
-            },
-            _ => Due {
-                reason: WaitReason::Pause,
-                until: later(at, pause),
-            },
+            }) if *delay > pause => Due::new(WaitReason::RetryAfter, later(at, *delay)),
+            _ => Due::new(WaitReason::Pause, later(at, pause)),
         }
     }
 
@@ -392,10 +425,7 @@ impl RunMachine {
     }
 
     fn go_on(&mut self, at: Timestamp) -> RunAction {
-        let due = Due {
-            reason: WaitReason::Pause,
-            until: at,
-        };
+        let due = Due::new(WaitReason::Pause, at);
         self.next(at, None, &due)
     }
 
@@ -405,7 +435,7 @@ impl RunMachine {
             interrupted: self.cancelled,
             completion: self.workflow().completion(&self.ledger, self.tally.planned),
             quota,
-            quota_resets_at: (due.reason == WaitReason::Quota).then_some(due.until),
+            quota_resets_at: due.quota_resets_at,
             next_start: due.until,
             deadline: self.deadline(),
             spent: self.budget_spent(at),

@@ -1,6 +1,9 @@
 //! Runs that are killed after every line of their journal in turn.
 
-use autonoe_core::{AgentErrorKind, CostUsd, ExitReason, Mode, OnQuota, ProjectRun};
+use autonoe_core::{
+    AgentErrorKind, CostUsd, ExitReason, InstructionName, Mode, OnQuota, ProjectRun,
+    SelectionContext,
+};
 use autonoe_testkit::{CrashPoint, CrashPoints, CrashReport, SessionScript, TempProject, Totals};
 use serde_json::json;
 
@@ -160,4 +163,57 @@ fn a_sync_that_is_killed_after_any_line_comes_to_the_same_end() {
     let test = "project::journal::crash_points::a_sync_that_is_killed_after_any_line_comes_to_the_same_end";
 
     assert_every_kill_of_the_sync_is_survived(&sync().kill_processes(test));
+}
+
+/// The second session is a review, by a selector.
+fn run_with_review() -> CrashPoints {
+    let review = || InstructionName::new("review");
+    CrashPoints::of(move |attempt| {
+        let agents = attempt.agents([
+            SessionScript::new("plans")
+                .uses_tool("mcp__autonoe__create", create(&["A"]))
+                .costs(CostUsd::from_cents(10))
+                .ends(),
+            SessionScript::new("reviews")
+                .says("It is fine.")
+                .costs(CostUsd::from_cents(5))
+                .ends(),
+            SessionScript::new("passes A")
+                .uses_tool("mcp__autonoe__set_status", status("A", "passed"))
+                .costs(CostUsd::from_cents(20))
+                .ends(),
+        ]);
+        ProjectRun::new(attempt.project(), agents).configure(move |runner| {
+            runner.instruction_selector(move |context: &SelectionContext| match context.session {
+                2 => review(),
+                _ => context.default_instruction(),
+            })
+        })
+    })
+    .in_project(move || TempProject::new().instruction(&review(), "Review the code."))
+}
+
+const REVIEW_TOTALS: &str = "\
+run_started | exact
+fact: started, then start_session | but for session 1
+ledger_save | but for session 1
+status_changed | but for session 1
+fact: session_ended, then wait | exact
+fact: wait_over, then start_session | but for session 2
+fact: instruction_selected, then continue | but for session 2
+fact: session_ended, then wait | exact
+fact: wait_over, then start_session | but for session 3
+ledger_save | but for session 3
+status_changed | but for session 3
+fact: session_ended, then finish | exact
+run_ended | exact
+";
+
+#[test]
+fn a_run_with_a_selector_that_is_dropped_after_any_line_comes_to_the_same_end() {
+    let report = run_with_review().drop_runs();
+
+    report.assert();
+    assert_eq!(report.undisturbed().exit, ExitReason::AllPassed);
+    assert_eq!(totals(&report), REVIEW_TOTALS);
 }

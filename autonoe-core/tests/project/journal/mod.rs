@@ -5,6 +5,7 @@ mod following;
 mod other_limits;
 mod reading;
 mod resuming;
+mod selected_instructions;
 mod stalled_sessions;
 mod timeline;
 mod writing;

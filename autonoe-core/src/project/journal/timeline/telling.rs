@@ -146,6 +146,14 @@ impl Telling {
                     self.found(at, ledger);
                 }
             }
+            RunFact::InstructionSelected {
+                number,
+                instruction,
+            } => {
+                if let Some(session) = self.session(*number) {
+                    session.instruction = instruction.clone();
+                }
+            }
             RunFact::SessionLost { .. } => self.spent(at, CostTotal::unknown()),
             RunFact::LimitsChanged { ledger, .. } => {
                 self.found(at, ledger);

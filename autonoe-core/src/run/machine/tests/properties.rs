@@ -57,12 +57,22 @@ fn results() -> impl Strategy<Value = SessionResult> {
     })
 }
 
+fn instruction_names() -> impl Strategy<Value = InstructionName> {
+    prop_oneof![
+        prop::sample::select(&InstructionName::BUILT_IN[..]),
+        Just(InstructionName::new("review")),
+    ]
+}
+
 fn happenings() -> impl Strategy<Value = Vec<Happening>> {
     let command = prop_oneof![
         8 => Just(None),
         1 => Just(Some(RunFact::PauseRequested)),
         1 => Just(Some(RunFact::Instructed { text: "hello".into() })),
         1 => Just(Some(RunFact::Steered { text: "now".into() })),
+        1 => (0_u32..20, instruction_names()).prop_map(|(number, instruction)| {
+            Some(RunFact::InstructionSelected { number, instruction })
+        }),
     ];
     // Never all of them, so that only limits end the run.
     let passed = prop_oneof![9 => (0_usize..4).prop_map(Some), 1 => Just(None)];
@@ -460,6 +470,10 @@ proptest! {
                 RunFact::PauseRequested,
                 RunFact::ResumeRequested { at: now, ledger: ledger.clone() },
                 RunFact::Instructed { text: "x".into() },
+                RunFact::InstructionSelected {
+                    number,
+                    instruction: InstructionName::new("review"),
+                },
                 RunFact::LimitsChanged {
                     at: now,
                     limits: GivenLimits { max_iterations: Some(3), ..GivenLimits::default() },

@@ -2,7 +2,7 @@
 
 use super::*;
 
-// Shows: spec/9.5/there-new
+// Shows: spec/8.3/sync-sessions
 #[test]
 fn the_first_session_is_always_sync_and_the_next_ones_verify() {
     for before in [LedgerView::default(), ledger(2, 2, 0), verified(2, 2)] {

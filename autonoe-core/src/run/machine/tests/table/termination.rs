@@ -225,11 +225,11 @@ fn a_quota_wait_beyond_the_time_budget_ends_the_run_with_the_reset_time() {
     for (reset, expected) in [
         (
             Some(at(3600)),
-            "the quota resets at 1970-01-12 14:46:40Z, later than the time budget allows",
+            "the quota resets at 1970-01-12 14:46:40Z; the next session would start after the end of the time budget",
         ),
         (
             None,
-            "the quota is spent, and the next attempt would be later than the time budget allows",
+            "the quota is spent; the next session would start after the end of the time budget",
         ),
     ] {
         let limits = RunLimits {
@@ -248,6 +248,29 @@ fn a_quota_wait_beyond_the_time_budget_ends_the_run_with_the_reset_time() {
         let resets_at = reset;
         assert_eq!(exit(&last), &ExitReason::QuotaWaitTooLong { resets_at });
         assert_eq!(exit(&last).to_string(), expected);
+    }
+}
+
+#[test]
+fn the_exit_has_the_reset_time_also_when_the_pause_is_longer_than_the_wait() {
+    // The session ends at second 1, and the next one could start at second 4.
+    for (reset, known) in [
+        (at(2), Some(at(2))),
+        (at(4), Some(at(4))),
+        // A reset that has passed says nothing about the next one.
+        (at(1), None),
+    ] {
+        let limits = RunLimits {
+            on_quota: OnQuota::Wait,
+            budget: Budget::default().with_time(Duration::from_secs(4)),
+            ..RunLimits::new(Mode::Run)
+        };
+        let (mut machine, action) = started(limits, ledger(1, 0, 0));
+
+        let last = end(&mut machine, &action, quota(Some(reset)), ledger(1, 0, 0));
+
+        let resets_at = known;
+        assert_eq!(exit(&last), &ExitReason::QuotaWaitTooLong { resets_at });
     }
 }
 

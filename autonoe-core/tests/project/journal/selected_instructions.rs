@@ -1,0 +1,66 @@
+//! Selected instructions in what is read from a journal.
+
+use std::time::Duration;
+
+use autonoe_core::{
+    InstructionName, Mode, NextStep, ProjectRun, RunControl, RunPreview, RunTimeline,
+    SandboxSwitch, SelectionContext,
+};
+use autonoe_testkit::{ScriptedAgents, SessionScript, TempProject};
+
+use super::{create, run};
+
+/// A run whose second session is a review.
+fn run_with_review(project: &TempProject, agents: ScriptedAgents) -> ProjectRun {
+    run(project, agents).configure(|runner| {
+        runner.instruction_selector(|context: &SelectionContext| match context.session {
+            2 => InstructionName::new("review"),
+            _ => context.default_instruction(),
+        })
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn story_timeline_and_preview_name_the_selected_instruction() {
+    let project =
+        TempProject::new().instruction(&InstructionName::new("review"), "Review the code.");
+    let plans = SessionScript::new("plans")
+        .uses_tool("mcp__autonoe__create", create(&["A"]))
+        .ends();
+    let hangs = SessionScript::new("hangs").says("working").hangs();
+    let agents = ScriptedAgents::new([plans, hangs]).unverified();
+    {
+        let control = RunControl::new();
+        let run = run_with_review(&project, agents).run(&control);
+        let interrupted = tokio::time::timeout(Duration::from_secs(60), run).await;
+        assert!(interrupted.is_err(), "the agent hangs");
+    }
+
+    let journal = project.journal();
+    let story = journal.stories().pop().expect("a run");
+    let timeline = RunTimeline::of(&journal, &story.run).expect("it has lines");
+    let preview = RunPreview::of(project.project(), Mode::Run, SandboxSwitch::default());
+
+    let expected = ["initializer", "review"];
+    let stories = story.sessions.iter();
+    let in_story: Vec<_> = stories
+        .map(|session| session.instruction.as_str())
+        .collect();
+    assert_eq!(in_story, expected);
+    let spans = timeline.sessions.iter();
+    let in_timeline: Vec<_> = spans.map(|span| span.instruction.as_str()).collect();
+    assert_eq!(in_timeline, expected);
+    match preview.expect("a run could start").next {
+        NextStep::Session {
+            number,
+            instruction,
+            text,
+            tools,
+            ..
+        } => {
+            assert_eq!((number, instruction.as_str()), (2, "review"));
+            assert_eq!((text.text.as_str(), tools.len()), ("Review the code.", 0));
+        }
+        other => panic!("{other:?}"),
+    }
+}
