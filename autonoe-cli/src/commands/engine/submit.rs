@@ -158,10 +158,12 @@ fn tell_end(
         });
     };
     let printed = match args.output.output {
-        OutputFormat::Json => surroundings.say_json(&Ended {
-            run: id,
-            report: &report,
-        }),
+        OutputFormat::Json => {
+            let report = &report;
+            let line = serde_json::to_string(&Ended { run: id, report });
+            let line = line.map_err(|error| CliError::failure(error.to_string()))?;
+            surroundings.say(&format!("{line}\n"))
+        }
         OutputFormat::Text => surroundings.say(&shown(&report)),
     };
     printed.map_err(|error| error.with_hint(kept))?;

@@ -103,7 +103,8 @@ fn json_output_is_the_journal_and_then_the_report() {
     assert_eq!(said.code, 0, "{}", said.screen());
     let logs = setting.autonoe(&["engine", "logs", "shop-1", "--json"]);
     let report = said.stdout.strip_prefix(&logs.stdout).expect("the journal");
-    let report: Value = serde_json::from_str(report).expect("one line");
+    assert_eq!(report.lines().count(), 1, "{report}");
+    let report: Value = serde_json::from_str(report).expect("JSON");
     assert_eq!(report, json!({"run": "shop-1", "report": outcome.output}));
     assert!(logs.stdout.lines().count() > 5, "{}", logs.stdout);
 }
@@ -138,13 +139,16 @@ fn sentences_are_those_of_the_journal() {
     assert_eq!(code, Some(0), "{told}");
     insta::assert_snapshot!(told, @r"
     Run shop-1 was submitted
-    Run shop-1 started (run)
-    Session 1 started (initializer)
-    [PENDING] A greeting [2J (DL-001)
-    Session 1 completed (2s, $0.05, 0 tools)
-    Session 2 started (coding)
-    [PASS] A greeting (DL-001)
-    Session 2 completed (2s, $0.05, 0 tools)
+    2026-01-01 00:00:00Z  Flow hosted started (shop-1)
+    2026-01-01 00:00:00Z  Session 1 started (initializer)
+    2026-01-01 00:00:00Z    [NEW] A greeting [2J (DL-001)
+    2026-01-01 00:00:00Z  Session 1 completed (2s, $0.05, 1 change)
+    2026-01-01 00:00:00Z  It goes on
+    2026-01-01 00:00:00Z  Session 2 started (coding)
+    2026-01-01 00:00:00Z    [DENIED] Bash: rm -rf /
+    2026-01-01 00:00:00Z      bash-security: rm is not allowed
+    2026-01-01 00:00:00Z    [PASS] A greeting (DL-001)
+    2026-01-01 00:00:00Z  Session 2 completed (2s, $0.05, 1 change, 1 call denied)
     Paused
     Resumed
     ");
