@@ -2,9 +2,10 @@
 
 mod action;
 mod checker;
+mod evidence;
 mod judge;
 mod keyword;
 
-pub use self::action::PerformedAction;
 pub use self::checker::{StepCheckContext, StepCheckResult, StepChecker};
+pub(crate) use self::evidence::{judge_prompt, shorten_details};
 pub use self::judge::{Judge, NoJudge, Verdict};

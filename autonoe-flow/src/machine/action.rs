@@ -71,6 +71,9 @@ pub struct PromptOrder {
     pub variables: Variables,
     /// The outputs that the agent may set.
     pub outputs: Vec<VariableName>,
+    /// Whether a model judges this step or one around it. The answer then has the inputs and the
+    /// outputs of tool calls.
+    pub judged: bool,
     /// What is left of the budget.
     pub budget: Budget,
 }
@@ -95,9 +98,9 @@ pub struct CheckOrder {
     /// Where the flow is.
     #[serde(flatten)]
     pub at: StepTry,
-    /// The text parts of the last answer of this try.
+    /// The text parts of all answers of this try, sub-steps included.
     pub text: String,
-    /// The calls of tools in this try, sub-steps included.
+    /// The tool calls of this try, sub-steps included.
     pub actions: Vec<ToolOutcome>,
     /// The variables of a check's prompt.
     pub variables: Variables,

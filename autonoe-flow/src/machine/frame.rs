@@ -20,9 +20,9 @@ pub(super) struct Frame {
     /// At the bottom: which sub-steps were begun in this visit, by their place in those around them.
     /// To begin one again is no visit of it.
     pub(super) parts_begun: BTreeSet<Vec<usize>>,
-    /// The last answer of this try.
+    /// The answers of this try, sub-steps included, with a blank line between them.
     pub(super) text: String,
-    /// The calls of tools in this try.
+    /// The tool calls of this try, sub-steps included.
     pub(super) actions: Vec<ToolOutcome>,
 }
 
@@ -94,7 +94,10 @@ impl Frame {
 
     /// Takes notice of an answer in this step or a part of it.
     pub(super) fn note(&mut self, answer: &Answer) {
-        self.text.clone_from(&answer.text);
+        if !self.text.is_empty() && !answer.text.is_empty() {
+            self.text.push_str("\n\n");
+        }
+        self.text.push_str(&answer.text);
         self.actions.extend(answer.actions.iter().cloned());
     }
 }

@@ -1,6 +1,7 @@
 //! What is under way, as it is ordered.
 
 use super::{CheckOrder, FlowAction, FlowMachine, PromptOrder, SessionChoice};
+use crate::definition::Check;
 
 impl FlowMachine {
     pub(super) fn prompt_order(&self) -> FlowAction {
@@ -18,8 +19,16 @@ impl FlowMachine {
             },
             variables: self.variables(work, &context),
             outputs: work.outputs.clone(),
+            judged: self.is_judged(),
             budget: self.budget_left(),
         })
+    }
+
+    /// Tells whether a model judges the step that is being run, or one around it.
+    fn is_judged(&self) -> bool {
+        let works = self.frames.iter();
+        let mut works = works.filter_map(|frame| self.registry.step(&frame.at.step)?.work());
+        works.any(|work| matches!(work.check, Some(Check::Prompt(_))))
     }
 
     pub(super) fn check_order(&self) -> FlowAction {

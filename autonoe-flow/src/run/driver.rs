@@ -148,7 +148,7 @@ async fn prompt(flow: &mut Started, order: PromptOrder) -> Result<FlowFact, Brok
     };
     let performed = flow.open.run(session).await;
     let at = flow.parts.options.clock.now();
-    let mut outcome = outcome(&performed, &order.budget, || slot.take());
+    let mut outcome = outcome(&performed, &order.budget, order.judged, || slot.take());
     if let PromptOutcome::Answered(answer) = &mut outcome
         && flow.open.capabilities().resume == Support::No
     {

@@ -10,7 +10,7 @@ use tokio::sync::Mutex;
 use super::driver::{BrokenPrompt, interrupted, resolve, time_is_up, until};
 use super::flow::Started;
 use super::outcome::{expense, outcome};
-use crate::check::{Judge, PerformedAction, StepCheckContext, StepChecker, Verdict};
+use crate::check::{Judge, StepCheckContext, StepChecker, Verdict, judge_prompt};
 use crate::definition::PromptRef;
 use crate::error::{FlowError, FlowErrorKind, FlowLayer};
 use crate::machine::{CheckOrder, CheckVerdict, Expense, FlowFact, FlowFailure, PromptOutcome};
@@ -25,11 +25,7 @@ pub(super) async fn check(flow: &mut Started, order: CheckOrder) -> Result<FlowF
         let failure = FlowFailure::new(FlowErrorKind::UnknownStep, message);
         return Ok(FlowFact::Failed { failure });
     };
-    let actions = order.actions.iter().map(|action| PerformedAction {
-        tool: &action.tool,
-        outcome: action.outcome,
-    });
-    let answer = StepCheckContext::new(&order.text).with_actions(actions);
+    let answer = StepCheckContext::new(&order.text).with_actions(&order.actions);
     let commands = flow.parts.options.commands.clone();
     let clock = flow.parts.options.clock.clone();
     let control = flow.control.clone();
@@ -118,13 +114,13 @@ impl Judge for SessionJudge<'_> {
     async fn judge(
         &self,
         prompt: &PromptRef,
-        _: &StepCheckContext<'_>,
+        answer: &StepCheckContext<'_>,
     ) -> Result<Option<Verdict>, FlowError> {
         let mut flow = self.flow.lock().await;
         let step = &self.order.at.step;
         let prompt = resolve(&flow, step, prompt, &self.order.variables)?;
         let slot = VerdictSlot::default();
-        let order = SessionOrder::new(prompt.text)
+        let order = SessionOrder::new(judge_prompt(&prompt.text, answer))
             .named(format!("{step}-check"))
             .access(SessionAccess::reading())
             .budget(self.order.budget)
@@ -135,7 +131,7 @@ impl Judge for SessionJudge<'_> {
             limited: None,
             budget: None,
         };
-        let outcome = outcome(&performed, &self.order.budget, Collected::default);
+        let outcome = outcome(&performed, &self.order.budget, false, Collected::default);
         let judged = match outcome {
             PromptOutcome::Answered(_) => Ok(slot.take()),
             PromptOutcome::Failed { failure } => Err(failure.into()),

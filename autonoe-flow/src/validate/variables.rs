@@ -40,7 +40,7 @@ fn variables_of(found: &Findings<'_>, used: &PromptUse) -> Option<BTreeSet<Varia
         .iter()
         .filter_map(|it| found.definition.prompt(&it.path));
     match files.next() {
-        Some(PromptFile::Text { variables }) => Some(variables.clone()),
+        Some(PromptFile::Text { variables, .. }) => Some(variables.clone()),
         Some(PromptFile::Broken { .. }) | None => None,
     }
 }

@@ -29,6 +29,14 @@ pub(crate) fn with_prompt(text: &str, fields: Value) -> ValidationReport {
     validate(&definition(agent(fields), registry).with_prompt("prompts/b.md", text))
 }
 
+/// A step that a model judges, with the prompt `file`.
+fn with_judge(file: &str, text: &str) -> ValidationReport {
+    let check = json!({"type": "prompt", "prompt": file, "onPass": {"next": "end"}});
+    let registry =
+        json!({"entryStep": "a", "steps": {"a": {"prompt": "prompts/a.md", "check": check}}});
+    validate(&definition(agent(json!({})), registry).with_prompt("prompts/judge.md", text))
+}
+
 /// Two steps of which one branches.
 pub(crate) fn gateway(fields: Value) -> ValidationReport {
     let mut gateway = json!({"type": "gateway"});
@@ -214,6 +222,14 @@ pub(crate) fn mistakes() -> Vec<(&'static str, ValidationReport)> {
             validated_step(
                 json!({"check": {"type": "keyword", "keywords": [" "], "onPass": {"next": "b"}}}),
             ),
+        ),
+        (
+            "a judge without a task",
+            with_judge("prompts/judge.md", "{uv-response}\n\n---\n{uv-step}"),
+        ),
+        (
+            "a judge with the prompt of its step",
+            with_judge("prompts/a.md", "unused"),
         ),
         (
             "no actions",

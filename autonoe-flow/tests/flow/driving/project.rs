@@ -380,3 +380,47 @@ async fn a_flow_whose_prompt_is_gone_breaks_off_and_goes_on_once_it_is_mended() 
         );
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_judge_of_a_resumed_flow_receives_the_same_response() {
+    let mut a = super::checked(
+        "end",
+        json!({"type": "prompt", "prompt": "prompts/judge.md"}),
+    );
+    a["outputs"] = json!(["files"]);
+    let registry = json!({"entryStep": "a", "steps": {"a": a}});
+    let project = project(&registry).file(".autonoe/flows/review/prompts/judge.md", "Judge it.");
+    let works = || {
+        SessionScript::new("works")
+            .uses_tool("mcp__autonoe__set_outputs", json!({"files": "a.txt"}))
+            .says("One file.")
+            .ends()
+    };
+    let lost = [works(), SessionScript::new("lost").hangs()];
+    let first = Arc::new(ScriptedAgents::new(lost).unverified());
+    let run = FlowRun::new(
+        project.project().clone(),
+        review(project.project()),
+        first.clone(),
+    );
+    hang(run.clock(Arc::new(VirtualClock::new()))).await;
+    let second = Arc::new(ScriptedAgents::resuming_at(
+        2,
+        [works(), super::judges(true)],
+    ));
+    let run = FlowRun::new(
+        project.project().clone(),
+        review(project.project()),
+        second.clone(),
+    );
+
+    let result = start(run.clock(Arc::new(VirtualClock::new()))).await;
+
+    assert!(result.expect("it resumes").is_success());
+    let prompts = [first.prompts()[1].clone(), second.prompts()[0].clone()];
+    assert_eq!(prompts[0], prompts[1]);
+    let (_, evidence) = super::evidence(&prompts[1]);
+    assert_eq!(evidence["response"], "One file.");
+    assert_eq!(evidence["toolCalls"][0]["input"], r#"{"files":"a.txt"}"#);
+    assert!(evidence["toolCalls"][0]["output"].is_string(), "{evidence}");
+}

@@ -6,10 +6,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use autonoe_core::AgentErrorKind;
 use autonoe_flow::{CommandEnd, CommandRunner};
-use autonoe_testkit::SessionScript;
+use autonoe_testkit::{SessionScript, ToolUse};
 use serde_json::{Value, json};
 
-use super::{Bench, checked, codes, judges, says, with_prompts};
+use super::{Bench, checked, codes, evidence, judges, says, with_prompts};
 use crate::support::{agent, definition, step};
 
 pub(super) fn completing(kind: &str, config: Value) -> Value {
@@ -75,16 +75,64 @@ async fn a_model_judges_in_a_session_of_its_own_in_which_it_changes_nothing() {
     let result = bench.run(flow).await;
 
     assert!(result.is_success(), "{result:?}");
+    let prompts = bench.agents.prompts();
+    assert_eq!([&*prompts[0], &*prompts[2]], ["Go on."; 2]);
+    let tasks = [evidence(&prompts[1]).0, evidence(&prompts[3]).0];
     assert_eq!(
-        bench.agents.prompts(),
-        [
-            "Go on.",
-            "Is this good? my draft",
-            "Go on.",
-            "Is this good? a longer draft"
-        ]
+        tasks,
+        ["Is this good? my draft", "Is this good? a longer draft"]
     );
     assert_eq!((result.iterations(), result.checks), (2, 2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_judge_receives_the_response_and_the_tool_calls_of_its_step_and_its_sub_steps() {
+    let reads = ToolUse::new("Read", json!({"file_path": "/srv/project/a"})).answering("1 failed");
+    let bench = Bench::new([
+        SessionScript::new("works")
+            .says("I read.")
+            .calls(reads)
+            .ends(),
+        SessionScript::new("part")
+            .is_denied_by("grants", "Bash", json!({"command": "npm test"}))
+            .says("All tests pass.")
+            .ends(),
+        judges(false),
+    ]);
+    let mut a = checked(
+        "end",
+        json!({"type": "prompt", "prompt": "prompts/judge.md"}),
+    );
+    a["subSteps"] = json!(["p"]);
+    let p = json!({"type": "subStep", "prompt": "prompts/a.md"});
+    let behavior = json!({"behavior": {"allowedTools": ["Read(./**)"]}});
+    let flow = definition(
+        agent(behavior),
+        json!({"entryStep": "a", "steps": {"a": a, "p": p}}),
+    );
+    // It does not name the response.
+    let flow = with_prompts(flow, &[("prompts/judge.md", "Do all tests pass?")]);
+
+    let result = bench.run(flow).await;
+
+    assert_eq!(codes(&result), ["step_failed", "step_failed"]);
+    let prompts = bench.agents.prompts();
+    let (task, evidence) = evidence(&prompts[2]);
+    assert_eq!(task, "Do all tests pass?");
+    assert_eq!(evidence["response"], "I read.\n\nAll tests pass.");
+    let calls = &evidence["toolCalls"];
+    assert_eq!(
+        calls[0],
+        json!({
+            "tool": "Read", "outcome": "succeeded",
+            "input": r#"{"file_path":"/srv/project/a"}"#, "output": "1 failed",
+        })
+    );
+    assert_eq!(
+        (&calls[1]["tool"], &calls[1]["outcome"]),
+        (&json!("Bash"), &json!("failed"))
+    );
+    assert_eq!(calls.as_array().map(Vec::len), Some(2));
 }
 
 #[tokio::test(start_paused = true)]
