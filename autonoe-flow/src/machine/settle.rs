@@ -9,7 +9,8 @@ use crate::definition::{
 use crate::error::FlowErrorKind;
 
 impl FlowMachine {
-    /// Takes notice of the end of a try; the completion is asked before anything follows from it.
+    /// Handles the end of a try. The completion is asked before anything follows from it, unless a step
+    /// around this one has its check still ahead.
     pub(super) fn settle(&mut self, settled: Settled) -> FlowAction {
         if settled == Settled::Passed {
             let phase = self.top().and_then(|(_, work)| work.phase.clone());
@@ -20,10 +21,19 @@ impl FlowMachine {
                 self.unasked = true;
             }
         }
-        match self.unasked && self.has_answer() {
+        let around = self.frames.len().saturating_sub(1);
+        match self.unasked && self.has_answer() && !self.has_check_ahead(around) {
             true => self.ask(Then::Settle(settled)),
             false => self.settled(settled),
         }
+    }
+
+    /// Tells whether one of the `outer` outermost steps that are being run has a check. It comes after
+    /// the sub-steps, and before the completion is asked.
+    pub(super) fn has_check_ahead(&self, outer: usize) -> bool {
+        let outer = self.frames.iter().take(outer);
+        let mut works = outer.filter_map(|frame| self.registry.step(&frame.at.step)?.work());
+        works.any(|work| work.check.is_some())
     }
 
     /// Goes on after the end of a try.

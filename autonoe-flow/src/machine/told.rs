@@ -155,11 +155,11 @@ impl FlowMachine {
                 "the agent did not tell what it cost, so the money budget cannot be kept",
             ));
         }
-        // Words reach the check of a step first, and the completion after.
-        match self
+        // The checks of this step and of those around it come first.
+        let has_sub_steps = self
             .top()
-            .is_some_and(|(_, work)| !work.sub_steps.is_empty())
-        {
+            .is_some_and(|(_, work)| !work.sub_steps.is_empty());
+        match has_sub_steps && !self.has_check_ahead(self.frames.len()) {
             true => self.ask(Then::GoOn),
             false => self.advance(),
         }

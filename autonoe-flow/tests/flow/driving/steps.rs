@@ -1,11 +1,11 @@
 //! Steps, checks, gateways and sub-steps, from prompt to answer.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use autonoe_core::AgentErrorKind;
-use autonoe_flow::{CommandEnd, CommandRunner};
+use autonoe_flow::{CommandEnd, CommandRunner, FlowEvent, FlowFact};
 use autonoe_testkit::{SessionScript, ToolUse};
 use serde_json::{Value, json};
 
@@ -278,6 +278,47 @@ async fn a_word_reaches_the_check_first_and_the_completion_after() {
     // Both have reacted: the step passed, and the flow is complete.
     assert_eq!((result.checks, result.steps["a"].passed), (1, None));
     assert_eq!(result.iterations(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shared_keyword_reaches_the_check_of_a_step_with_sub_steps_before_completion() {
+    // The keyword is in the answer of the step itself, or in that of its sub-step.
+    for answers in [["APPROVED", "fine"], ["fine", "APPROVED"]] {
+        let bench = Bench::new(answers.map(says));
+        let mut a = checked("b", json!({"type": "keyword", "keywords": ["APPROVED"]}));
+        a["subSteps"] = json!(["p"]);
+        let p = json!({"type": "subStep", "prompt": "prompts/a.md"});
+        let steps = json!({"entryStep": "a", "steps": {"a": a, "p": p, "b": step("end")}});
+        let completion = completing("keywordSignal", json!({"keywords": ["APPROVED"]}));
+        let verdicts = Arc::new(Mutex::new(Vec::new()));
+        let seen = verdicts.clone();
+        let options = bench.options().observer(move |event: &FlowEvent<'_>| {
+            if let FlowEvent::Decided { fact, .. } = event {
+                let verdict = match fact {
+                    FlowFact::Checked { verdict, .. } => {
+                        let passed = verdict.as_ref().is_ok_and(|verdict| verdict.passed);
+                        format!("check passed: {passed}")
+                    }
+                    FlowFact::CompletionChecked { verdict, .. } => {
+                        let verdict = verdict.as_ref().expect("a verdict");
+                        format!("complete: {}", verdict.complete.is_some())
+                    }
+                    _ => return,
+                };
+                seen.lock().expect("no panic").push(verdict);
+            }
+        });
+
+        let result = bench.run_with(definition(completion, steps), options).await;
+
+        assert!(result.is_success(), "{result:?}");
+        assert_eq!(result.iterations(), 2, "{answers:?}");
+        assert_eq!(
+            *verdicts.lock().expect("no panic"),
+            ["check passed: true", "complete: true"],
+            "{answers:?}"
+        );
+    }
 }
 
 #[tokio::test(start_paused = true)]
