@@ -67,7 +67,7 @@ pub struct PromptOrder {
     pub at: StepTry,
     /// Which conversation the prompt belongs to.
     pub session: SessionChoice,
-    /// The variables of the prompt.
+    /// The variables of the prompt: in a retry, those of the first try of the visit.
     pub variables: Variables,
     /// The outputs that the agent may set.
     pub outputs: Vec<VariableName>,

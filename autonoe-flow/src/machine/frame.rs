@@ -9,6 +9,7 @@ use super::action::StepTry;
 use super::fact::{Answer, ToolOutcome};
 use super::failure::FlowFailure;
 use crate::definition::{ReturnFlow, StepId};
+use crate::prompt::Variables;
 
 /// A step that is being run. One is at the bottom; the others are sub-steps of the one below.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -17,6 +18,8 @@ pub(super) struct Frame {
     pub(super) at: StepTry,
     pub(super) role: Role,
     pub(super) stage: Stage,
+    /// The variables of the first prompt of this visit. A retry sends the same text.
+    pub(super) variables: Option<Variables>,
     /// At the bottom: which sub-steps were begun in this visit, by their place in those around them.
     /// To begin one again is no visit of it.
     pub(super) parts_begun: BTreeSet<Vec<usize>>,
@@ -70,6 +73,7 @@ impl Frame {
             },
             role,
             stage: Stage::Prompt,
+            variables: None,
             parts_begun: BTreeSet::new(),
             text: String::new(),
             actions: Vec::new(),

@@ -73,7 +73,7 @@ fn variable(found: &mut Findings<'_>, used: &PromptUse, name: &VariableName, bef
         return;
     }
     let is_set_here = match (name.as_str(), &used.step) {
-        ("response", _) => is_check,
+        ("response" | "retry", _) => is_check,
         // It is why another step failed, for which this one is run.
         ("failure", Some(step)) => before.called.contains(step),
         (name, Some(_)) => is_context_variable(name),

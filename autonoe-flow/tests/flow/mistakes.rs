@@ -352,7 +352,7 @@ pub(crate) fn mistakes() -> Vec<(&'static str, ValidationReport)> {
         ),
         (
             "a variable of other prompts",
-            with_prompt("{uv-topic} {uv-response}", json!({})),
+            with_prompt("{uv-topic} {uv-response} {uv-retry}", json!({})),
         ),
         (
             "a variable that may not be set",

@@ -266,6 +266,49 @@ async fn sub_steps_follow_their_parent_and_their_failure_is_its_own() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_retry_sends_the_same_text_and_a_new_visit_another() {
+    let sets = |text: &str, count: u32| {
+        SessionScript::new("sets")
+            .uses_tool("mcp__autonoe__set_outputs", json!({"count": count}))
+            .says(text)
+            .ends()
+    };
+    let bench = Bench::new([
+        says("first"),
+        sets("no", 1),
+        SessionScript::new("breaks").fails(AgentErrorKind::Crashed, "it broke"),
+        sets("OK", 2),
+        says("third"),
+        sets("OK", 3),
+    ]);
+    let mut b = checked("g", json!({"type": "keyword", "keywords": ["OK"]}));
+    b["prompt"] = "prompts/b.md".into();
+    b["outputs"] = json!(["count"]);
+    b["retry"] = json!({"maxRetries": 2});
+    let gateway = json!({
+        "type": "gateway",
+        "branches": [{"when": {"data": "/steps/b/visits", "atLeast": 2}, "next": "end"}],
+        "default": "a",
+    });
+    let steps = json!({"a": step("b"), "b": b, "g": gateway});
+    let fields = json!({"prompts": {"allowUndefined": ["count"]}});
+    let flow = definition(agent(fields), json!({"entryStep": "a", "steps": steps}));
+    let text = "{uv-iteration} {uv-visit} {uv-previous_response} {uv-count}";
+    let flow = with_prompts(flow, &[("prompts/b.md", text)]);
+
+    let result = bench.run(flow).await;
+
+    assert!(result.is_success(), "{result:?}");
+    let retries: Vec<u32> = result.summaries.iter().map(|it| it.at.retry).collect();
+    assert_eq!(retries, [0, 0, 1, 2, 0, 0]);
+    let first = "2 1 first {uv-count}";
+    assert_eq!(
+        bench.agents.prompts(),
+        ["Go on.", first, first, first, "Go on.", "6 2 third 2"]
+    );
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_word_reaches_the_check_first_and_the_completion_after() {
     let bench = Bench::new([says("APPROVED")]);
     let a = checked("b", json!({"type": "keyword", "keywords": ["APPROVED"]}));

@@ -80,7 +80,7 @@ fn variables_come_from_the_step_then_outputs_then_parameters_then_the_flow() {
         json!({
             "city": "Tokyo", "days": "5", "tags": "x, y", "loud": "true",
             "points": r#"{"total":7}"#, "score": r#"{"total":7}"#, "seen": "1",
-            "flow": "review", "step": "b", "iteration": "2", "visit": "1", "retry": "0",
+            "flow": "review", "step": "b", "iteration": "2", "visit": "1",
             "previous_response": "set",
         })
     );

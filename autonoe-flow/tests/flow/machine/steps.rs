@@ -63,7 +63,7 @@ fn the_end_while_the_flow_is_not_complete_is_an_error() {
 }
 
 #[test]
-fn a_failed_step_is_tried_again_with_the_same_prompt_as_often_as_the_policy_says() {
+fn a_failed_step_is_tried_again_as_often_as_the_policy_says() {
     let steps = json!({"a": checked("end", json!({"retry": {"maxRetries": 2}}))});
 
     let passes = Script::of(steps.clone()).checks([false, false, true]).run();
