@@ -214,7 +214,8 @@ fn session_order(
     Ok(tools.into_iter().fold(session, SessionOrder::tool))
 }
 
-/// Finds a prompt and fills it; what nothing sets is told.
+/// Finds a prompt and fills it. Observers are informed of undefined variables, which are an error in
+/// strict mode.
 pub(super) fn resolve(
     flow: &Started,
     step: &StepId,
@@ -231,6 +232,8 @@ pub(super) fn resolve(
         };
         tell_observers(&flow.parts.options.observers, &event);
     }
+    let places = &flow.parts.flow.definition().agent().prompts;
+    prompt.require_defined(places).map_err(FlowFailure::from)?;
     Ok(prompt)
 }
 

@@ -213,8 +213,11 @@ fn system_prompt(parts: &Parts, parameters: &ParameterValues) -> Result<Option<S
         let flow = &parts.flow.definition().agent().name;
         variables.insert(name, flow.to_string());
     }
-    let prompt = parts.resolver.resolve_system(&variables)?;
-    Ok(prompt.map(|prompt| prompt.text))
+    let Some(prompt) = parts.resolver.resolve_system(&variables)? else {
+        return Ok(None);
+    };
+    prompt.require_defined(&parts.flow.definition().agent().prompts)?;
+    Ok(Some(prompt.text))
 }
 
 fn json(parameters: &ParameterValues) -> Result<Value, FlowError> {

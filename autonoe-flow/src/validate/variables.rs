@@ -95,13 +95,11 @@ fn variable(found: &mut Findings<'_>, used: &PromptUse, name: &VariableName, bef
         }
     };
     let message = format!("nothing sets the variable `{name}` of the prompt");
-    found.error_in(
-        used.file,
-        UndefinedVariable,
-        used.pointer.clone(),
-        message,
-        hint,
-    );
+    let (file, pointer) = (used.file, used.pointer.clone());
+    match found.agent.prompts.strict_variables {
+        true => found.error_in(file, UndefinedVariable, pointer, message, hint),
+        false => found.warn_in(file, UndefinedVariable, pointer, message, hint),
+    }
 }
 
 fn never_used(found: &mut Findings<'_>, used: &BTreeMap<StepId, Option<BTreeSet<VariableName>>>) {

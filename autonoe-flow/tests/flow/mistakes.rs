@@ -351,6 +351,13 @@ pub(crate) fn mistakes() -> Vec<(&'static str, ValidationReport)> {
             with_prompt("{uv-topic} {uv-mood} {uv-tpic}", json!({})),
         ),
         (
+            "a variable that nothing sets, in strict mode",
+            with_prompt(
+                "{uv-topic} {uv-mood}",
+                json!({"prompts": {"strictVariables": true}}),
+            ),
+        ),
+        (
             "a variable of other prompts",
             with_prompt("{uv-topic} {uv-response} {uv-retry}", json!({})),
         ),
