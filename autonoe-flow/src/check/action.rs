@@ -4,11 +4,10 @@ use std::time::Duration;
 
 use autonoe_core::Toolbox;
 
-use super::StepCheckResult;
+use super::{StepCheckResult, ToolOutcome};
 use crate::command::{CommandEnd, CommandRunner};
 use crate::definition::{ActionCheck, ActionOutcome, CommandAction, ExpectedAction, ToolAction};
 use crate::error::{FlowError, FlowErrorKind};
-use crate::machine::ToolOutcome;
 
 /// Looks at what is expected in its order, until something is not as expected.
 pub(super) async fn check(

@@ -2,11 +2,10 @@
 
 use std::fmt;
 
-use super::{Judge, action, keyword};
+use super::{Judge, ToolOutcome, action, keyword};
 use crate::command::CommandRunner;
 use crate::definition::{Check, PromptCheck};
 use crate::error::{FlowError, FlowErrorKind};
-use crate::machine::ToolOutcome;
 
 /// Finds out whether a step passed.
 ///

@@ -3,8 +3,7 @@
 use autonoe_core::excerpt_to;
 use serde::Serialize;
 
-use super::StepCheckContext;
-use crate::machine::ToolOutcome;
+use super::{StepCheckContext, ToolOutcome};
 
 /// The most bytes of text that a judge receives.
 const MAX_TEXT: usize = 64 * 1024;

@@ -6,8 +6,8 @@ use autonoe_core::{AgentSessionId, Budget};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::fact::ToolOutcome;
 use super::failure::FlowFailure;
+use crate::check::ToolOutcome;
 use crate::definition::{Escalation, StepId, VariableName};
 use crate::prompt::Variables;
 
@@ -38,7 +38,7 @@ pub enum FlowAction {
         /// Until when.
         until: Timestamp,
     },
-    /// The flow is over.
+    /// The flow is over, or stopped until it is resumed.
     Finish(FlowEnd),
 }
 
@@ -155,9 +155,11 @@ pub enum FlowWait {
     RateLimit,
     /// The service behind the agent asked to wait, and nobody knows how long.
     RateLimitBackoff,
+    /// A notification that could not be delivered is sent again.
+    Notification,
 }
 
-/// How a flow ended.
+/// How a flow ended, or why it stopped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(
     tag = "end",
@@ -173,8 +175,14 @@ pub enum FlowEnd {
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         states: BTreeMap<String, bool>,
     },
-    /// The flow failed.
+    /// The flow failed for good.
     Failed {
+        /// Why.
+        failure: FlowFailure,
+    },
+    /// The flow stopped and can be resumed: a person stopped it, a quota or a budget is spent, or a
+    /// prompt cannot be used.
+    Stopped {
         /// Why.
         failure: FlowFailure,
     },
@@ -186,11 +194,16 @@ impl FlowEnd {
         matches!(self, Self::Complete { .. })
     }
 
-    /// Returns why the flow failed; `None` exactly when it is complete.
+    /// Tells whether the flow can be resumed.
+    pub fn is_resumable(&self) -> bool {
+        matches!(self, Self::Stopped { .. })
+    }
+
+    /// Returns why the flow failed or stopped; `None` exactly when it is complete.
     pub fn failure(&self) -> Option<&FlowFailure> {
         match self {
             Self::Complete { .. } => None,
-            Self::Failed { failure } => Some(failure),
+            Self::Failed { failure } | Self::Stopped { failure } => Some(failure),
         }
     }
 }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::failure::FlowFailure;
 use super::limits::FlowLimits;
-use crate::definition::ActionOutcome;
+use crate::check::ToolOutcome;
 use crate::progress::Signal;
 
 /// Something that happened, told to a [`FlowMachine`](super::FlowMachine).
@@ -94,12 +94,22 @@ pub enum FlowFact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         spent: Option<Expense>,
     },
-    /// A person wants the flow to end at once.
-    Cancelled,
-    /// The flow cannot go on.
+    /// A person stops the flow.
+    Cancelled {
+        /// When.
+        at: Timestamp,
+    },
+    /// The flow cannot continue. Whether it can be resumed depends on the kind of the failure.
     Failed {
+        /// When.
+        at: Timestamp,
         /// Why.
         failure: FlowFailure,
+    },
+    /// A stopped flow is resumed. The time since its stop does not count.
+    Resumed {
+        /// When.
+        at: Timestamp,
     },
 }
 
@@ -129,7 +139,7 @@ pub enum PromptOutcome {
         /// Which part of it.
         budget: BudgetKind,
     },
-    /// The agent was stopped because a person wants the flow to end.
+    /// The agent was stopped because a person stops the flow.
     Cancelled,
 }
 
@@ -160,36 +170,6 @@ impl Answer {
         Self {
             text: text.into(),
             ..Self::default()
-        }
-    }
-}
-
-/// A tool call and how it ended. A denied call has failed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct ToolOutcome {
-    /// The name of the tool, in the backend's spelling.
-    pub tool: String,
-    /// How the call ended.
-    pub outcome: ActionOutcome,
-    /// The input as JSON, perhaps shortened. It is recorded for steps that a model judges.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub input: Option<String>,
-    /// The output that the agent received, perhaps shortened. It is recorded for steps that a model
-    /// judges.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub output: Option<String>,
-}
-
-impl ToolOutcome {
-    /// Makes a call without its input and its output.
-    pub fn new(tool: impl Into<String>, outcome: ActionOutcome) -> Self {
-        Self {
-            tool: tool.into(),
-            outcome,
-            input: None,
-            output: None,
         }
     }
 }

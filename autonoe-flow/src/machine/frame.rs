@@ -6,8 +6,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::action::StepTry;
-use super::fact::{Answer, ToolOutcome};
+use super::fact::Answer;
 use super::failure::FlowFailure;
+use crate::check::ToolOutcome;
 use crate::definition::{ReturnFlow, StepId};
 use crate::prompt::Variables;
 

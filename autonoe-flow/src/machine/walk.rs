@@ -106,11 +106,12 @@ impl FlowMachine {
         let money_is_a_guess =
             budget.cost_usd.is_some() && self.spent.cost.unknown_parts > DEFAULT_MAX_RETRIES;
         let guessed = money_is_a_guess.then_some(BudgetKind::Cost);
-        if let Some(budget) = budget.exhausted(&self.spent()).or(guessed) {
-            return self.budget_spent(budget);
-        }
+        let spent = budget.exhausted(&self.spent()).or(guessed);
         self.doing = doing;
-        self.action()
+        match spent {
+            Some(budget) => self.budget_spent(budget),
+            None => self.action(),
+        }
     }
 
     fn begin_part(&mut self, part: StepId) -> Result<(), FlowFailure> {

@@ -7,10 +7,10 @@ use autonoe_core::{
     SessionOutcome, ToolStatus,
 };
 
-use crate::check::shorten_details;
+use crate::check::{ToolOutcome, shorten_details};
 use crate::definition::ActionOutcome;
 use crate::error::FlowErrorKind;
-use crate::machine::{Answer, Expense, FlowFailure, PromptOutcome, ToolOutcome};
+use crate::machine::{Answer, Expense, FlowFailure, PromptOutcome};
 use crate::tools::Collected;
 
 /// Says what the end of a session means; `budget` is what it was limited to. The answer has the inputs
