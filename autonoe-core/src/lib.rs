@@ -61,6 +61,8 @@ pub use autonoe_security::{And, AndWhen, BashSecurity, BashValidator, Denial, De
 pub use autonoe_security::{Explanation, Finding};
 pub use autonoe_security::{Layer, PolicyError, PolicyScope, Profile, ResolveSymlinks, Rule};
 pub use autonoe_security::{ScopeMismatch, TieredCommands, Verdict};
+#[doc(hidden)]
+pub use domain::excerpt::excerpt_to;
 pub use domain::*;
 pub use engine::*;
 pub use guard::*;

@@ -231,4 +231,6 @@ kinds! {
     PromptNotFound, "prompt_not_found", Prompt, false;
     /// A prompt cannot be read, or its variables are spelled wrong.
     PromptParse, "prompt_parse", Prompt, false;
+    /// Nothing sets a variable of a prompt, and the flow is strict about that.
+    UndefinedVariable, "undefined_variable", Prompt, false;
 }

@@ -63,7 +63,7 @@ pub use machine::{
     Answer, CheckOrder, CheckVerdict, CompletionOrder, CompletionVerdict, ContextCarry, Expense,
     FlowAction, FlowEnd, FlowFact, FlowFailure, FlowLimits, FlowMachine, FlowResult, FlowWait,
     IterationSummary, NotifyOrder, PromptOrder, PromptOutcome, RuntimeContext, SessionChoice,
-    StepRecord, StepTry, ToolOutcome,
+    StepRecord, StepTry,
 };
 pub use parameters::{ParameterError, ParameterErrors, ParameterValue, ParameterValues};
 pub use port::*;

@@ -16,7 +16,7 @@ pub(crate) fn excerpt(text: String) -> String {
 }
 
 /// Does the same with another limit, which leaves room for the words.
-pub(crate) fn excerpt_to(text: String, longest: usize) -> String {
+pub fn excerpt_to(text: String, longest: usize) -> String {
     if text.len() <= longest {
         return text;
     }

@@ -4,24 +4,15 @@ use std::time::Duration;
 
 use autonoe_core::Toolbox;
 
-use super::StepCheckResult;
+use super::{StepCheckResult, ToolOutcome};
 use crate::command::{CommandEnd, CommandRunner};
 use crate::definition::{ActionCheck, ActionOutcome, CommandAction, ExpectedAction, ToolAction};
 use crate::error::{FlowError, FlowErrorKind};
 
-/// A call of a tool, and how it ended. A call that was refused has failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PerformedAction<'a> {
-    /// The name of the tool, as the backend spells it.
-    pub tool: &'a str,
-    /// How the call ended.
-    pub outcome: ActionOutcome,
-}
-
 /// Looks at what is expected in its order, until something is not as expected.
 pub(super) async fn check(
     check: &ActionCheck,
-    performed: &[PerformedAction<'_>],
+    performed: &[ToolOutcome],
     commands: &dyn CommandRunner,
 ) -> Result<StepCheckResult, FlowError> {
     if check.actions.is_empty() {
@@ -40,9 +31,9 @@ pub(super) async fn check(
 }
 
 /// Says what is not as expected of the calls of a tool.
-fn tool_problem(expected: &ToolAction, performed: &[PerformedAction<'_>]) -> Option<String> {
+fn tool_problem(expected: &ToolAction, performed: &[ToolOutcome]) -> Option<String> {
     let tool = &expected.tool;
-    let of_tool = |action: &&PerformedAction<'_>| plain(action.tool) == plain(tool);
+    let of_tool = |action: &&ToolOutcome| plain(&action.tool) == plain(tool);
     let wanted = name(expected.outcome);
     let last = performed.iter().rfind(of_tool);
     let Some(last) = last else {

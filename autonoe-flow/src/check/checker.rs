@@ -2,16 +2,16 @@
 
 use std::fmt;
 
-use super::{Judge, PerformedAction, action, keyword};
+use super::{Judge, ToolOutcome, action, keyword};
 use crate::command::CommandRunner;
 use crate::definition::{Check, PromptCheck};
 use crate::error::{FlowError, FlowErrorKind};
 
 /// Finds out whether a step passed.
 ///
-/// By word it looks at the text parts of the answer alone, by action at what
-/// the actions gave alone; by prompt it lets a model judge the whole answer.
-/// What cannot be found out is an error and never a pass.
+/// A check by keyword looks at the text parts of the response alone, one by
+/// action at the results of actions alone. A check by prompt lets a model judge
+/// the whole response. A check without a result is an error and never a pass.
 ///
 /// ```
 /// use autonoe_flow::{Check, NoCommands, NoJudge, StepCheckContext, StepChecker};
@@ -33,29 +33,26 @@ pub struct StepChecker<'a> {
     commands: &'a dyn CommandRunner,
 }
 
-/// What a check may look at.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// The response that a check looks at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StepCheckContext<'a> {
-    /// The text parts of the answer.
+    /// The text parts of the response.
     pub text: &'a str,
-    /// The calls of tools, in their order.
-    pub actions: Vec<PerformedAction<'a>>,
+    /// The tool calls, in their order.
+    pub actions: &'a [ToolOutcome],
 }
 
 impl<'a> StepCheckContext<'a> {
-    /// Makes a context of the text parts of an answer.
+    /// Makes a context of the text parts of a response.
     pub fn new(text: &'a str) -> Self {
-        Self {
-            text,
-            actions: Vec::new(),
-        }
+        Self { text, actions: &[] }
     }
 
-    /// Adds the calls of tools, in their order.
+    /// Sets the tool calls, in their order.
     #[must_use]
-    pub fn with_actions(mut self, actions: impl IntoIterator<Item = PerformedAction<'a>>) -> Self {
-        self.actions.extend(actions);
+    pub fn with_actions(mut self, actions: &'a [ToolOutcome]) -> Self {
+        self.actions = actions;
         self
     }
 }
@@ -104,7 +101,7 @@ impl<'a> StepChecker<'a> {
     ) -> Result<StepCheckResult, FlowError> {
         match check {
             Check::Keyword(check) => Ok(keyword::check(check, answer.text)),
-            Check::Action(check) => action::check(check, &answer.actions, self.commands).await,
+            Check::Action(check) => action::check(check, answer.actions, self.commands).await,
             Check::Prompt(check) => self.judged(check, answer).await,
         }
     }

@@ -8,11 +8,12 @@ use crate::error::{FlowError, FlowErrorKind};
 
 pub use autonoe_core::JudgeVerdict as Verdict;
 
-/// Has a model judge what a step gave.
+/// Has a model judge the response of a step.
 ///
-/// An implementer owes a session of its own, with the tool `verdict` (see
-/// [`VerdictSlot`](crate::VerdictSlot)), and the verdict that came through it.
-/// What the model says in prose is no verdict.
+/// An implementation runs a session of its own with the tool `verdict` (see
+/// [`VerdictSlot`](crate::VerdictSlot)), gives the model the whole response (see
+/// [`StepCheckContext::evidence`]), and returns the verdict of that tool. The
+/// text of the model is no verdict.
 ///
 /// ```
 /// use autonoe_flow::{FlowError, Judge, PromptRef, StepCheckContext, Verdict};

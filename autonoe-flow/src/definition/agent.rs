@@ -63,6 +63,9 @@ pub struct PromptPlaces {
     /// The folder in which a prompt is looked for last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fallback_dir: Option<FlowPath>,
+    /// Whether a variable that nothing sets is an error. If not, it stays in the text, with a warning.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub strict_variables: bool,
     /// Variables that prompts may name although nothing sets them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allow_undefined: Vec<VariableName>,
@@ -74,6 +77,7 @@ impl Default for PromptPlaces {
             registry: FlowPath::known("steps_registry.json"),
             base: FlowPath::known("prompts"),
             fallback_dir: None,
+            strict_variables: false,
             allow_undefined: Vec::new(),
         }
     }

@@ -18,7 +18,8 @@ pub(crate) use self::parts::{CompletionParts, completion_schema};
 
 /// When a flow is complete.
 ///
-/// It is asked after each iteration, and when the steps have come to their end.
+/// It is asked after each iteration whose checks are done, and when the steps have
+/// come to their end.
 /// A flow whose steps have come to their end while it is not complete has
 /// failed.
 #[derive(Debug)]

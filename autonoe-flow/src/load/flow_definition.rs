@@ -34,7 +34,11 @@ pub(super) enum Source {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum PromptFile {
     /// It can be used.
-    Text { variables: BTreeSet<VariableName> },
+    Text {
+        variables: BTreeSet<VariableName>,
+        /// Whether it says anything beside its variables.
+        has_words: bool,
+    },
     /// It is there and cannot be used.
     Broken { problem: String, hint: String },
 }
@@ -51,6 +55,7 @@ impl PromptFile {
         match Template::parse(text) {
             Ok(template) => Self::Text {
                 variables: template.variables(),
+                has_words: template.has_words(),
             },
             Err(error) => {
                 let told = error.to_string();

@@ -6,8 +6,8 @@ use autonoe_core::{AgentSessionId, Budget};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::fact::ToolOutcome;
 use super::failure::FlowFailure;
+use crate::check::ToolOutcome;
 use crate::definition::{Escalation, StepId, VariableName};
 use crate::prompt::Variables;
 
@@ -38,7 +38,7 @@ pub enum FlowAction {
         /// Until when.
         until: Timestamp,
     },
-    /// The flow is over.
+    /// The flow is over, or stopped until it is resumed.
     Finish(FlowEnd),
 }
 
@@ -67,10 +67,13 @@ pub struct PromptOrder {
     pub at: StepTry,
     /// Which conversation the prompt belongs to.
     pub session: SessionChoice,
-    /// The variables of the prompt.
+    /// The variables of the prompt: in a retry, those of the first try of the visit.
     pub variables: Variables,
     /// The outputs that the agent may set.
     pub outputs: Vec<VariableName>,
+    /// Whether a model judges this step or one around it. The answer then has the inputs and the
+    /// outputs of tool calls.
+    pub judged: bool,
     /// What is left of the budget.
     pub budget: Budget,
 }
@@ -95,9 +98,9 @@ pub struct CheckOrder {
     /// Where the flow is.
     #[serde(flatten)]
     pub at: StepTry,
-    /// The text parts of the last answer of this try.
+    /// The text parts of all answers of this try, sub-steps included.
     pub text: String,
-    /// The calls of tools in this try, sub-steps included.
+    /// The tool calls of this try, sub-steps included.
     pub actions: Vec<ToolOutcome>,
     /// The variables of a check's prompt.
     pub variables: Variables,
@@ -152,9 +155,11 @@ pub enum FlowWait {
     RateLimit,
     /// The service behind the agent asked to wait, and nobody knows how long.
     RateLimitBackoff,
+    /// A notification that could not be delivered is sent again.
+    Notification,
 }
 
-/// How a flow ended.
+/// How a flow ended, or why it stopped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(
     tag = "end",
@@ -170,8 +175,14 @@ pub enum FlowEnd {
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         states: BTreeMap<String, bool>,
     },
-    /// The flow failed.
+    /// The flow failed for good.
     Failed {
+        /// Why.
+        failure: FlowFailure,
+    },
+    /// The flow stopped and can be resumed: a person stopped it, a quota or a budget is spent, or a
+    /// prompt cannot be used.
+    Stopped {
         /// Why.
         failure: FlowFailure,
     },
@@ -183,11 +194,16 @@ impl FlowEnd {
         matches!(self, Self::Complete { .. })
     }
 
-    /// Returns why the flow failed; `None` exactly when it is complete.
+    /// Tells whether the flow can be resumed.
+    pub fn is_resumable(&self) -> bool {
+        matches!(self, Self::Stopped { .. })
+    }
+
+    /// Returns why the flow failed or stopped; `None` exactly when it is complete.
     pub fn failure(&self) -> Option<&FlowFailure> {
         match self {
             Self::Complete { .. } => None,
-            Self::Failed { failure } => Some(failure),
+            Self::Failed { failure } | Self::Stopped { failure } => Some(failure),
         }
     }
 }

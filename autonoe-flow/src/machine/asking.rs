@@ -6,7 +6,7 @@ use autonoe_core::BudgetKind;
 use jiff::Timestamp;
 
 use super::fact::CompletionVerdict;
-use super::limits::later;
+use super::limits::{between, later};
 use super::{Asked, Doing, FlowAction, FlowEnd, FlowFailure, FlowMachine, FlowWait, Then};
 use crate::error::FlowErrorKind;
 
@@ -43,7 +43,7 @@ impl FlowMachine {
                 let retry = asked.retry.saturating_add(1);
                 let until = later(self.now, plan.backoff.wait(retry));
                 let asked = Asked { retry, ..asked };
-                self.wait(FlowWait::Completion, until, Some(asked))
+                self.wait(FlowWait::Completion, until, Doing::Completing(asked))
             }
             None => self.fail(failure),
         }
@@ -52,37 +52,61 @@ impl FlowMachine {
     pub(super) fn wait_over(&mut self, at: Timestamp) -> FlowAction {
         match &self.doing {
             Doing::Waiting { until, .. } if at < *until => self.action(),
-            Doing::Waiting { asked, .. } => {
-                let asked = asked.clone();
+            Doing::Waiting { then, .. } => {
+                let then = then.as_ref().clone();
                 self.note_time(at);
-                match asked {
-                    Some(asked) => {
-                        self.doing = Doing::Completing(asked);
-                        self.action()
-                    }
-                    None => self.advance(),
-                }
+                self.continue_with(then)
             }
             _ => FlowAction::Continue,
         }
     }
 
-    /// Begins to wait, unless the time of the flow is up by then.
-    pub(super) fn wait(
-        &mut self,
-        reason: FlowWait,
-        until: Timestamp,
-        asked: Option<Asked>,
-    ) -> FlowAction {
-        if self.deadline().is_some_and(|deadline| until >= deadline) {
-            return self.budget_spent(BudgetKind::Time);
-        }
+    /// Waits and continues with `then`, unless the time of the flow is up by then.
+    pub(super) fn wait(&mut self, reason: FlowWait, until: Timestamp, then: Doing) -> FlowAction {
         self.doing = Doing::Waiting {
             reason,
             until,
-            asked,
+            then: Box::new(then),
         };
-        self.action()
+        match self.deadline().is_some_and(|deadline| until >= deadline) {
+            true => self.budget_spent(BudgetKind::Time),
+            false => self.action(),
+        }
+    }
+
+    /// Resumes a flow that has stopped. What was under way comes again.
+    pub(super) fn resumed(&mut self, at: Timestamp) -> FlowAction {
+        let Doing::Stopped { then, .. } = &self.doing else {
+            return FlowAction::Continue;
+        };
+        let then = then.as_ref().clone();
+        let stopped = between(self.now, at);
+        self.started_at = self.started_at.map(|started| later(started, stopped));
+        self.note_time(at);
+        self.cancelled = false;
+        self.rate_limits_in_a_row = 0;
+        self.doing = Doing::Nothing;
+        match self.started_at {
+            Some(_) => self.continue_with(then),
+            None => FlowAction::Continue,
+        }
+    }
+
+    /// Continues with what was put off.
+    fn continue_with(&mut self, then: Doing) -> FlowAction {
+        match then {
+            // A session begins only with a budget.
+            Doing::Nothing | Doing::Prompting | Doing::Checking => self.advance(),
+            Doing::Waiting {
+                reason,
+                until,
+                then,
+            } => self.wait(reason, until, *then),
+            other => {
+                self.doing = other;
+                self.action()
+            }
+        }
     }
 
     /// Asks whether the flow is complete, if something was reached since it was asked last.
@@ -116,11 +140,19 @@ impl FlowMachine {
         ))
     }
 
-    /// Ends the flow with a failure, which is told with its place.
+    /// Ends the flow with a failure, or stops it where the failure leaves it resumable.
     pub(super) fn fail(&mut self, failure: FlowFailure) -> FlowAction {
+        if let Doing::Stopped { .. } | Doing::Finished(_) = self.doing {
+            return self.action();
+        }
         let step = self.frames.last().map(|frame| &frame.at.step);
         let failure = failure.at(self.context.iteration(), step);
-        self.finish(FlowEnd::Failed { failure })
+        if !failure.is_resumable() {
+            return self.finish(FlowEnd::Failed { failure });
+        }
+        let then = Box::new(std::mem::replace(&mut self.doing, Doing::Nothing));
+        self.doing = Doing::Stopped { failure, then };
+        self.action()
     }
 
     fn finish(&mut self, end: FlowEnd) -> FlowAction {

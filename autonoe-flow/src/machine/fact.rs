@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::failure::FlowFailure;
 use super::limits::FlowLimits;
-use crate::definition::ActionOutcome;
+use crate::check::ToolOutcome;
 use crate::progress::Signal;
 
 /// Something that happened, told to a [`FlowMachine`](super::FlowMachine).
@@ -94,12 +94,22 @@ pub enum FlowFact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         spent: Option<Expense>,
     },
-    /// A person wants the flow to end at once.
-    Cancelled,
-    /// The flow cannot go on.
+    /// A person stops the flow.
+    Cancelled {
+        /// When.
+        at: Timestamp,
+    },
+    /// The flow cannot continue. Whether it can be resumed depends on the kind of the failure.
     Failed {
+        /// When.
+        at: Timestamp,
         /// Why.
         failure: FlowFailure,
+    },
+    /// A stopped flow is resumed. The time since its stop does not count.
+    Resumed {
+        /// When.
+        at: Timestamp,
     },
 }
 
@@ -129,7 +139,7 @@ pub enum PromptOutcome {
         /// Which part of it.
         budget: BudgetKind,
     },
-    /// The agent was stopped because a person wants the flow to end.
+    /// The agent was stopped because a person stops the flow.
     Cancelled,
 }
 
@@ -149,7 +159,7 @@ pub struct Answer {
     /// The signals that the agent gave, in their order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub signals: Vec<Signal>,
-    /// The calls of tools, in their order.
+    /// The tool calls, in their order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub actions: Vec<ToolOutcome>,
 }
@@ -162,16 +172,6 @@ impl Answer {
             ..Self::default()
         }
     }
-}
-
-/// A call of a tool and how it ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ToolOutcome {
-    /// The name of the tool.
-    pub tool: String,
-    /// How the call ended.
-    pub outcome: ActionOutcome,
 }
 
 /// What a check found.

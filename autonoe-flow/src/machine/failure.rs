@@ -75,6 +75,14 @@ impl FlowFailure {
         self.kind.is_recoverable()
     }
 
+    /// Tells whether the flow can be resumed after it: a person stopped the flow, a quota or a budget is
+    /// spent, or a prompt cannot be used.
+    pub fn is_resumable(&self) -> bool {
+        use FlowErrorKind::{BudgetExceeded, Interrupted, SdkRateLimit};
+        let stops = matches!(self.kind, BudgetExceeded | Interrupted | SdkRateLimit);
+        stops || self.kind.layer() == FlowLayer::Prompt
+    }
+
     /// Tells whether the agent behind the flow is what failed first, so that a wait may help.
     pub(super) fn is_of_the_agent(&self) -> bool {
         self.root().kind.layer() == FlowLayer::SdkBridge
@@ -101,7 +109,8 @@ impl FlowFailure {
         }
     }
 
-    fn root(&self) -> &Self {
+    /// Returns the first cause.
+    pub(super) fn root(&self) -> &Self {
         self.cause.as_ref().map_or(self, |cause| cause.root())
     }
 }

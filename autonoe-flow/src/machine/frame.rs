@@ -6,9 +6,11 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::action::StepTry;
-use super::fact::{Answer, ToolOutcome};
+use super::fact::Answer;
 use super::failure::FlowFailure;
+use crate::check::ToolOutcome;
 use crate::definition::{ReturnFlow, StepId};
+use crate::prompt::Variables;
 
 /// A step that is being run. One is at the bottom; the others are sub-steps of the one below.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -17,12 +19,14 @@ pub(super) struct Frame {
     pub(super) at: StepTry,
     pub(super) role: Role,
     pub(super) stage: Stage,
+    /// The variables of the first prompt of this visit. A retry sends the same text.
+    pub(super) variables: Option<Variables>,
     /// At the bottom: which sub-steps were begun in this visit, by their place in those around them.
     /// To begin one again is no visit of it.
     pub(super) parts_begun: BTreeSet<Vec<usize>>,
-    /// The last answer of this try.
+    /// The answers of this try, sub-steps included, with a blank line between them.
     pub(super) text: String,
-    /// The calls of tools in this try.
+    /// The tool calls of this try, sub-steps included.
     pub(super) actions: Vec<ToolOutcome>,
 }
 
@@ -70,6 +74,7 @@ impl Frame {
             },
             role,
             stage: Stage::Prompt,
+            variables: None,
             parts_begun: BTreeSet::new(),
             text: String::new(),
             actions: Vec::new(),
@@ -94,7 +99,10 @@ impl Frame {
 
     /// Takes notice of an answer in this step or a part of it.
     pub(super) fn note(&mut self, answer: &Answer) {
-        self.text.clone_from(&answer.text);
+        if !self.text.is_empty() && !answer.text.is_empty() {
+            self.text.push_str("\n\n");
+        }
+        self.text.push_str(&answer.text);
         self.actions.extend(answer.actions.iter().cloned());
     }
 }

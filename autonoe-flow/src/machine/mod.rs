@@ -27,9 +27,7 @@ pub use self::action::{
 };
 pub use self::context::{ContextCarry, IterationSummary, RuntimeContext};
 pub use self::data::StepRecord;
-pub use self::fact::{
-    Answer, CheckVerdict, CompletionVerdict, Expense, FlowFact, PromptOutcome, ToolOutcome,
-};
+pub use self::fact::{Answer, CheckVerdict, CompletionVerdict, Expense, FlowFact, PromptOutcome};
 pub use self::failure::FlowFailure;
 use self::frame::{Call, Frame, Settled};
 pub use self::limits::FlowLimits;
@@ -49,7 +47,8 @@ use crate::validate::ValidatedFlow;
 ///
 /// A fact that does not fit (an answer that was not asked for, a wait that
 /// nobody waits for, one that is over too early) changes nothing. After
-/// `Finish` every fact gives the same `Finish` again.
+/// `Finish` every fact gives the same `Finish` again, until a flow that has
+/// [stopped](FlowEnd::Stopped) is resumed with [`FlowFact::Resumed`].
 ///
 /// ```
 /// use autonoe_flow::{
@@ -119,17 +118,30 @@ enum Doing {
     Prompting,
     Checking,
     Completing(Asked),
-    Notifying {
-        call: Call,
-        escalation: Escalation,
-    },
+    Notifying(Notifying),
     Waiting {
         reason: FlowWait,
         until: Timestamp,
-        /// The question that is asked then; a prompt is sent if there is none.
-        asked: Option<Asked>,
+        /// What follows; `Nothing` is what comes next in the step.
+        then: Box<Doing>,
+    },
+    /// Stopped until it is resumed.
+    Stopped {
+        failure: FlowFailure,
+        /// What was under way; `Nothing` is what comes next in the step.
+        then: Box<Doing>,
     },
     Finished(FlowEnd),
+}
+
+/// Somebody outside is notified of a failure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Notifying {
+    call: Call,
+    escalation: Escalation,
+    /// How often the notification was sent again.
+    retry: u32,
 }
 
 /// The completion is asked.
@@ -199,7 +211,9 @@ impl FlowMachine {
                 text: self.previous_response().to_owned(),
                 at_end: asked.then == Then::End,
             }),
-            Doing::Notifying { call, escalation } => FlowAction::Notify(NotifyOrder {
+            Doing::Notifying(Notifying {
+                call, escalation, ..
+            }) => FlowAction::Notify(NotifyOrder {
                 failed_at: call.at,
                 iteration: self.context.iteration(),
                 step: call.by.clone(),
@@ -211,6 +225,9 @@ impl FlowMachine {
                 reason: *reason,
                 until: *until,
             },
+            Doing::Stopped { failure, .. } => FlowAction::Finish(FlowEnd::Stopped {
+                failure: failure.clone(),
+            }),
             Doing::Finished(end) => FlowAction::Finish(end.clone()),
         }
     }
@@ -238,6 +255,11 @@ impl FlowMachine {
     /// Returns the limits that the flow keeps to.
     pub fn limits(&self) -> &FlowLimits {
         &self.limits
+    }
+
+    /// Tells whether the flow has stopped and can be resumed.
+    pub fn is_stopped(&self) -> bool {
+        matches!(self.doing, Doing::Stopped { .. })
     }
 
     /// Tells whether a prompt or a check is under way, which a process that ends takes with it.

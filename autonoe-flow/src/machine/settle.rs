@@ -2,14 +2,15 @@
 
 use super::frame::{Call, Frame, Role, Settled, Stage};
 use super::limits::later;
-use super::{Doing, FlowAction, FlowFailure, FlowMachine, FlowWait, Then};
+use super::{Doing, FlowAction, FlowFailure, FlowMachine, FlowWait, Notifying, Then};
 use crate::definition::{
     AfterFailure, Escalation, NotificationMethod, ReturnFlow, StepPlan, Target,
 };
 use crate::error::FlowErrorKind;
 
 impl FlowMachine {
-    /// Takes notice of the end of a try; the completion is asked before anything follows from it.
+    /// Handles the end of a try. The completion is asked before anything follows from it, unless a step
+    /// around this one has its check still ahead.
     pub(super) fn settle(&mut self, settled: Settled) -> FlowAction {
         if settled == Settled::Passed {
             let phase = self.top().and_then(|(_, work)| work.phase.clone());
@@ -20,10 +21,19 @@ impl FlowMachine {
                 self.unasked = true;
             }
         }
-        match self.unasked && self.has_answer() {
+        let around = self.frames.len().saturating_sub(1);
+        match self.unasked && self.has_answer() && !self.has_check_ahead(around) {
             true => self.ask(Then::Settle(settled)),
             false => self.settled(settled),
         }
+    }
+
+    /// Tells whether one of the `outer` outermost steps that are being run has a check. It comes after
+    /// the sub-steps, and before the completion is asked.
+    pub(super) fn has_check_ahead(&self, outer: usize) -> bool {
+        let outer = self.frames.iter().take(outer);
+        let mut works = outer.filter_map(|frame| self.registry.step(&frame.at.step)?.work());
+        works.any(|work| work.check.is_some())
     }
 
     /// Goes on after the end of a try.
@@ -35,9 +45,15 @@ impl FlowMachine {
             Settled::Failed(failure) => match self.try_again(&plan) {
                 Some(retry) if failure.is_of_the_agent() => {
                     let wait = plan.backoff.wait(retry).max(failure.retry_after());
-                    self.wait(FlowWait::Retry, later(self.now, wait), None)
+                    self.wait(FlowWait::Retry, later(self.now, wait), Doing::Nothing)
                 }
                 Some(_) => self.advance(),
+                // The step is left as it is, so that it is tried again when the flow is resumed.
+                None if failure.root().kind == FlowErrorKind::SdkRateLimit
+                    && self.failure_ends_flow() =>
+                {
+                    self.fail(failure.root().clone())
+                }
                 None => match self.leave(false) {
                     Some(frame) => self.exhausted(&frame, plan, failure),
                     None => FlowAction::Continue,
@@ -48,6 +64,27 @@ impl FlowMachine {
                 None => FlowAction::Continue,
             },
         }
+    }
+
+    /// Tells whether the flow ends with an error if the step that is being run fails for good.
+    fn failure_ends_flow(&self) -> bool {
+        let mut is_innermost = true;
+        for frame in self.frames.iter().rev() {
+            let work = self.registry.step(&frame.at.step).and_then(|it| it.work());
+            let Some(plan) = work.map(|work| work.plan()) else {
+                return true;
+            };
+            let is_tried_again = !is_innermost && frame.at.retry < plan.max_retries;
+            is_innermost = false;
+            match (&frame.role, plan.after_failure) {
+                _ if is_tried_again => return false,
+                (_, AfterFailure::Skip) => return false,
+                (Role::Part, _) => {}
+                (Role::Called(_), _) | (Role::Visit, AfterFailure::Error) => return true,
+                (Role::Visit, AfterFailure::Goto(_) | AfterFailure::Escalate(_)) => return false,
+            }
+        }
+        true
     }
 
     /// Begins a new try, and returns its number; `None` if there were enough.
@@ -120,7 +157,11 @@ impl FlowMachine {
 
     fn escalate(&mut self, call: Call, escalation: Escalation) -> FlowAction {
         if escalation.notification_method != NotificationMethod::InAgent {
-            self.doing = Doing::Notifying { call, escalation };
+            self.doing = Doing::Notifying(Notifying {
+                call,
+                escalation,
+                retry: 0,
+            });
             return self.action();
         }
         match escalation.escalate_to.parse() {
@@ -132,13 +173,28 @@ impl FlowMachine {
         }
     }
 
-    /// Goes on when somebody outside was told, or could not be.
-    pub(super) fn notified(&mut self, result: Result<(), FlowFailure>, call: Call) -> FlowAction {
+    /// Continues after a notification. One that was not delivered is sent again as often as the step that
+    /// failed is tried again.
+    pub(super) fn notified(
+        &mut self,
+        result: Result<(), FlowFailure>,
+        notifying: Notifying,
+    ) -> FlowAction {
         self.doing = Doing::Nothing;
-        match result {
-            Ok(()) => self.go_back(call),
-            // Who was to look after the failure knows nothing of it.
-            Err(failure) => {
+        let step = self.registry.step(&notifying.call.by);
+        let plan = step.and_then(|step| step.work()).map(|work| work.plan());
+        let plan = plan.filter(|plan| notifying.retry < plan.max_retries);
+        match (result, plan) {
+            (Ok(()), _) => self.go_back(notifying.call),
+            (Err(failure), Some(plan)) if failure.is_recoverable() => {
+                let retry = notifying.retry.saturating_add(1);
+                let until = later(self.now, plan.backoff.wait(retry));
+                let again = Notifying { retry, ..notifying };
+                self.wait(FlowWait::Notification, until, Doing::Notifying(again))
+            }
+            // The receiver does not know of the failure that it should deal with.
+            (Err(failure), _) => {
+                let call = notifying.call;
                 let message = format!("{failure}; the step `{}` had failed", call.by);
                 let failure = FlowFailure::new(failure.kind, message).because(call.failure);
                 self.fail(failure)

@@ -14,8 +14,11 @@ impl FlowMachine {
     /// Takes notice of `fact` and says what is to be done.
     #[must_use = "the flow stands still until the action is carried out"]
     pub fn apply(&mut self, fact: FlowFact) -> FlowAction {
-        if let Doing::Finished(_) = self.doing {
-            return self.action();
+        match (&self.doing, &fact) {
+            (Doing::Finished(_), _) => return self.action(),
+            (Doing::Stopped { .. }, FlowFact::Resumed { .. } | FlowFact::LimitsChanged { .. }) => {}
+            (Doing::Stopped { .. }, _) => return self.action(),
+            _ => {}
         }
         match fact {
             FlowFact::Started { at, limits } if self.started_at.is_none() => {
@@ -54,7 +57,6 @@ impl FlowMachine {
                 Doing::Checking => {
                     self.note_time(at);
                     self.spent.merge(spent);
-                    self.doing = Doing::Nothing;
                     match self.cancelled {
                         true => self.interrupted(),
                         false => self.rate_limited(resets_at),
@@ -71,10 +73,10 @@ impl FlowMachine {
                 _ => FlowAction::Continue,
             },
             FlowFact::Notified { at, result } => match &self.doing {
-                Doing::Notifying { call, .. } => {
-                    let call = call.clone();
+                Doing::Notifying(notifying) => {
+                    let notifying = notifying.clone();
                     self.note_time(at);
-                    self.notified(result, call)
+                    self.notified(result, notifying)
                 }
                 _ => FlowAction::Continue,
             },
@@ -96,14 +98,19 @@ impl FlowMachine {
                 }
                 self.action()
             }
-            FlowFact::Cancelled => {
+            FlowFact::Cancelled { at } => {
+                self.note_time(at);
                 self.cancelled = true;
                 match self.is_at_work() {
                     true => FlowAction::Stop,
                     false => self.interrupted(),
                 }
             }
-            FlowFact::Failed { failure } => self.fail(failure),
+            FlowFact::Failed { at, failure } => {
+                self.note_time(at);
+                self.fail(failure)
+            }
+            FlowFact::Resumed { at } => self.resumed(at),
         }
     }
 
@@ -113,15 +120,21 @@ impl FlowMachine {
     }
 
     fn prompted(&mut self, outcome: PromptOutcome, spent: Expense) -> FlowAction {
-        self.doing = Doing::Nothing;
         let rate_limits = std::mem::take(&mut self.rate_limits_in_a_row);
         match outcome {
-            PromptOutcome::Answered(answer) => self.answered(&answer, spent),
+            PromptOutcome::Answered(answer) => {
+                self.doing = Doing::Nothing;
+                self.answered(&answer, spent)
+            }
+            // It may have failed because it was stopped.
+            PromptOutcome::Failed { .. } | PromptOutcome::RateLimited { .. } if self.cancelled => {
+                self.interrupted()
+            }
             PromptOutcome::Failed { failure } => {
+                self.doing = Doing::Nothing;
                 self.end_iteration(Err(&failure), spent);
                 self.step_failed(failure)
             }
-            PromptOutcome::RateLimited { .. } if self.cancelled => self.interrupted(),
             PromptOutcome::RateLimited { resets_at } => {
                 self.rate_limits_in_a_row = rate_limits;
                 self.rate_limited(resets_at)
@@ -146,6 +159,14 @@ impl FlowMachine {
         let step = frame.at.step.clone();
         let record = self.steps.entry(step).or_default();
         record.outputs.extend(answer.outputs.clone());
+        // The checks of this step and of those around it come first.
+        let has_sub_steps = self
+            .top()
+            .is_some_and(|(_, work)| !work.sub_steps.is_empty());
+        let action = match has_sub_steps && !self.has_check_ahead(self.frames.len()) {
+            true => self.ask(Then::GoOn),
+            false => self.advance(),
+        };
         if self.cancelled {
             return self.interrupted();
         }
@@ -155,14 +176,7 @@ impl FlowMachine {
                 "the agent did not tell what it cost, so the money budget cannot be kept",
             ));
         }
-        // Words reach the check of a step first, and the completion after.
-        match self
-            .top()
-            .is_some_and(|(_, work)| !work.sub_steps.is_empty())
-        {
-            true => self.ask(Then::GoOn),
-            false => self.advance(),
-        }
+        action
     }
 
     fn end_iteration(&mut self, result: Result<&Answer, &FlowFailure>, spent: Expense) {
@@ -175,11 +189,12 @@ impl FlowMachine {
     }
 
     fn rate_limited(&mut self, resets_at: Option<Timestamp>) -> FlowAction {
+        self.doing = Doing::Nothing;
         self.rate_limits_in_a_row = self.rate_limits_in_a_row.saturating_add(1);
         match self.limits.on_quota {
-            OnQuota::Stop => self.fail(FlowFailure::new(
+            OnQuota::Stop => self.step_failed(FlowFailure::new(
                 FlowErrorKind::SdkRateLimit,
-                "the service behind the agent asks to wait, and the flow is not to wait",
+                "the quota of the service behind the agent is spent",
             )),
             OnQuota::Wait => {
                 let stops = self.rate_limits_in_a_row;
@@ -189,44 +204,47 @@ impl FlowMachine {
                     true => FlowWait::RateLimit,
                     false => FlowWait::RateLimitBackoff,
                 };
-                self.wait(reason, until, None)
+                self.wait(reason, until, Doing::Nothing)
             }
         }
     }
 
     fn checked(&mut self, verdict: Result<CheckVerdict, FlowFailure>) -> FlowAction {
-        self.doing = Doing::Nothing;
         self.rate_limits_in_a_row = 0;
-        if verdict.is_ok() {
-            self.progress.note_check();
-            self.unasked = true;
-        }
-        if self.cancelled {
-            return self.interrupted();
-        }
-        match verdict {
-            Ok(CheckVerdict { passed: true, .. }) => self.settle(Settled::Passed),
-            Ok(CheckVerdict { reason, .. }) => {
+        let verdict = match verdict {
+            Ok(verdict) => verdict,
+            // It may have failed because it was stopped.
+            Err(_) if self.cancelled => return self.interrupted(),
+            // The check comes again when the flow is resumed.
+            Err(failure) if failure.is_resumable() => return self.fail(failure),
+            Err(failure) => {
+                self.doing = Doing::Nothing;
+                return self.step_failed(failure);
+            }
+        };
+        self.doing = Doing::Nothing;
+        self.progress.note_check();
+        self.unasked = true;
+        let action = self.settle(match verdict {
+            CheckVerdict { passed: true, .. } => Settled::Passed,
+            CheckVerdict { reason, .. } => {
                 let message = match reason {
                     Some(reason) => format!("the check did not pass: {reason}"),
                     None => "the check did not pass".to_owned(),
                 };
-                self.settle(Settled::Failed(FlowFailure::new(
-                    FlowErrorKind::StepFailed,
-                    message,
-                )))
+                Settled::Failed(FlowFailure::new(FlowErrorKind::StepFailed, message))
             }
-            Err(failure) => self.step_failed(failure),
+        });
+        match self.cancelled {
+            true => self.interrupted(),
+            false => action,
         }
     }
 
-    /// What a new try cannot mend ends the flow at once; the rest fails the step.
+    /// Fails the step, or ends the flow at once if no new try can help.
     fn step_failed(&mut self, failure: FlowFailure) -> FlowAction {
         let step = self.frames.last().map(|frame| &frame.at.step);
         let failure = failure.at(self.context.iteration(), step);
-        if self.cancelled {
-            return self.interrupted();
-        }
         match failure.is_recoverable() {
             true => self.settle(Settled::Failed(failure)),
             false => self.fail(failure),

@@ -7,6 +7,7 @@ use super::frame::{Frame, Role, Settled, Stage};
 use super::{Doing, FlowAction, FlowFailure, FlowMachine, StepTry, Then};
 use crate::definition::{Check, DEFAULT_MAX_RETRIES, Step, StepId, Target};
 use crate::error::FlowErrorKind;
+use crate::prompt::Variables;
 
 impl FlowMachine {
     /// Goes to a step, or to the end; gateways on the way lead on by the data.
@@ -69,7 +70,13 @@ impl FlowMachine {
                 return FlowAction::Continue;
             };
             match frame.stage {
-                Stage::Prompt if work.prompt.is_some() => return self.begin(Doing::Prompting),
+                Stage::Prompt if work.prompt.is_some() => {
+                    if frame.variables.is_none() {
+                        let variables = self.prompt_variables(frame, work);
+                        self.keep_variables(variables);
+                    }
+                    return self.begin(Doing::Prompting);
+                }
                 Stage::Prompt => self.set_stage(Stage::Part(0)),
                 Stage::Part(number) => match work.sub_steps.get(number).cloned() {
                     None => self.set_stage(Stage::Check),
@@ -99,11 +106,12 @@ impl FlowMachine {
         let money_is_a_guess =
             budget.cost_usd.is_some() && self.spent.cost.unknown_parts > DEFAULT_MAX_RETRIES;
         let guessed = money_is_a_guess.then_some(BudgetKind::Cost);
-        if let Some(budget) = budget.exhausted(&self.spent()).or(guessed) {
-            return self.budget_spent(budget);
-        }
+        let spent = budget.exhausted(&self.spent()).or(guessed);
         self.doing = doing;
-        self.action()
+        match spent {
+            Some(budget) => self.budget_spent(budget),
+            None => self.action(),
+        }
     }
 
     fn begin_part(&mut self, part: StepId) -> Result<(), FlowFailure> {
@@ -123,6 +131,12 @@ impl FlowMachine {
         };
         self.frames.push(Frame::new(part, visit, Role::Part));
         Ok(())
+    }
+
+    fn keep_variables(&mut self, variables: Variables) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.variables = Some(variables);
+        }
     }
 
     pub(super) fn set_stage(&mut self, stage: Stage) {

@@ -121,6 +121,23 @@ impl PromptResolver {
     }
 }
 
+impl ResolvedPrompt {
+    /// Refuses variables without a value if the flow is strict about them.
+    pub(crate) fn require_defined(&self, places: &PromptPlaces) -> Result<(), FlowError> {
+        let names = self.undefined.iter();
+        let names: Vec<String> = names
+            .filter(|name| !places.allow_undefined.contains(name))
+            .map(|name| format!("`{name}`"))
+            .collect();
+        if !places.strict_variables || names.is_empty() {
+            return Ok(());
+        }
+        let (file, names) = (self.file.display(), names.join(", "));
+        let message = format!("the prompt {file} names variables that nothing sets: {names}");
+        Err(FlowError::new(FlowErrorKind::UndefinedVariable, message))
+    }
+}
+
 fn filled(
     text: &str,
     candidate: &Candidate,

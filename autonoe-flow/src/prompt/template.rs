@@ -99,6 +99,14 @@ impl Template {
             .collect()
     }
 
+    /// Tells whether there is a letter or a digit outside of variables.
+    pub(crate) fn has_words(&self) -> bool {
+        self.parts.iter().any(|part| match part {
+            Part::Text(text) => text.contains(char::is_alphanumeric),
+            Part::Variable(_) => false,
+        })
+    }
+
     /// Puts the values of `variables` in; a variable without a value stays as it is.
     pub fn fill(&self, variables: &Variables) -> Filled {
         let mut text = String::new();

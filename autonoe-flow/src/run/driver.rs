@@ -12,7 +12,7 @@ use super::judging::check;
 use super::observer::{FlowEvent, tell as tell_observers};
 use super::outcome::{expense, failure, outcome};
 use crate::definition::{PromptRef, StepId, VariableName};
-use crate::error::{FlowErrorKind, FlowLayer};
+use crate::error::FlowErrorKind;
 use crate::escalation::{Notice, NoticeFailure, Notifier};
 use crate::machine::{
     CompletionOrder, CompletionVerdict, Expense, FlowAction, FlowEnd, FlowFact, FlowFailure,
@@ -22,37 +22,23 @@ use crate::port::{CompletionContext, CompletionResult};
 use crate::prompt::{ResolvedPrompt, Variables};
 use crate::tools::{IterationSlot, iteration_tools};
 
-/// A prompt is not there or cannot be used. The flow goes on once it is mended, so nothing of this
-/// is written down.
-pub(super) struct BrokenPrompt(pub(super) FlowFailure);
-
-/// Runs a flow to its end.
+/// Runs a flow until it ends or stops.
 pub(super) async fn run(flow: &mut Started) -> FlowEnd {
-    flow.broke_off = None;
     let mut action = begin(flow);
     loop {
         if flow.control.is_cancelled() && !matches!(action, FlowAction::Finish(_)) {
             action = cancel(flow);
         }
-        let done = match action {
+        let fact = match action {
             FlowAction::Finish(end) => return end,
             FlowAction::Prompt(order) => prompt(flow, order).await,
             FlowAction::Check(order) => check(flow, order).await,
-            FlowAction::AskCompletion(order) => Ok(complete(flow, order).await),
-            FlowAction::Notify(order) => Ok(notify(flow, order).await),
-            FlowAction::Wait { reason, until } => Ok(wait(flow, reason, until).await),
-            FlowAction::Continue | FlowAction::Stop => Ok(FlowFact::Failed {
-                failure: FlowFailure::new(
-                    FlowErrorKind::Record,
-                    "the flow stands still: its journal does not fit its definition",
-                ),
-            }),
-        };
-        let fact = match done {
-            Ok(fact) => fact,
-            Err(BrokenPrompt(failure)) => {
-                flow.broke_off = Some(failure.clone());
-                return FlowEnd::Failed { failure };
+            FlowAction::AskCompletion(order) => complete(flow, order).await,
+            FlowAction::Notify(order) => notify(flow, order).await,
+            FlowAction::Wait { reason, until } => wait(flow, reason, until).await,
+            FlowAction::Continue | FlowAction::Stop => {
+                let message = "the flow stands still: its journal does not fit its definition";
+                failed(flow, FlowFailure::new(FlowErrorKind::Record, message))
             }
         };
         let durability = match fact {
@@ -63,24 +49,31 @@ pub(super) async fn run(flow: &mut Started) -> FlowEnd {
     }
 }
 
-/// Begins a flow, or continues what was under way when it was interrupted.
+/// Begins a flow, or resumes it where it stopped or was interrupted.
 fn begin(flow: &mut Started) -> FlowAction {
     let options = &flow.parts.options;
     let (at, limits) = (options.clock.now(), options.limits);
-    match flow.machine.action() {
-        FlowAction::Continue => {
-            let limits = limits.unwrap_or_default();
-            return tell(flow, FlowFact::Started { at, limits }, Durability::Written);
+    let is_stopped = flow.machine.is_stopped();
+    let mut action = flow.machine.action();
+    match &action {
+        FlowAction::Finish(_) if !is_stopped => return action,
+        FlowAction::Continue => {}
+        _ => {
+            if let Some(limits) = limits.filter(|limits| limits != flow.machine.limits()) {
+                let fact = FlowFact::LimitsChanged { limits };
+                let _ = tell(flow, fact, Durability::Written);
+            }
         }
-        FlowAction::Finish(end) => return FlowAction::Finish(end),
-        _ => {}
     }
-    if let Some(limits) = limits.filter(|limits| limits != flow.machine.limits()) {
-        let _ = tell(
-            flow,
-            FlowFact::LimitsChanged { limits },
-            Durability::Written,
-        );
+    if is_stopped {
+        action = tell(flow, FlowFact::Resumed { at }, Durability::Written);
+    }
+    if let FlowAction::Continue = action {
+        let limits = limits.unwrap_or_default();
+        return tell(flow, FlowFact::Started { at, limits }, Durability::Written);
+    }
+    if is_stopped {
+        return action;
     }
     if !flow.machine.is_at_work() {
         return flow.machine.action();
@@ -98,10 +91,18 @@ fn begin(flow: &mut Started) -> FlowAction {
     tell(flow, FlowFact::Lost { spent }, Durability::Written)
 }
 
-/// Ends a flow that was cancelled while nothing was under way.
+/// Stops a flow that was cancelled while nothing was under way.
 fn cancel(flow: &mut Started) -> FlowAction {
-    let failure = interrupted();
-    tell(flow, FlowFact::Failed { failure }, Durability::Written)
+    let fact = failed(flow, interrupted());
+    tell(flow, fact, Durability::Written)
+}
+
+/// Makes the fact that the flow cannot continue.
+pub(super) fn failed(flow: &Started, failure: FlowFailure) -> FlowFact {
+    FlowFact::Failed {
+        at: flow.parts.options.clock.now(),
+        failure,
+    }
 }
 
 pub(super) fn interrupted() -> FlowFailure {
@@ -122,8 +123,10 @@ pub(super) fn tell(flow: &mut Started, fact: FlowFact, durability: Durability) -
         // Nobody could go on with what is not written down.
         Err(error) => {
             let message = "what the flow did could not be written down";
-            let failure = FlowFailure::new(FlowErrorKind::Record, message).because(error);
-            FlowFact::Failed { failure }
+            failed(
+                flow,
+                FlowFailure::new(FlowErrorKind::Record, message).because(error),
+            )
         }
     };
     let action = flow.machine.apply(fact.clone());
@@ -135,31 +138,30 @@ pub(super) fn tell(flow: &mut Started, fact: FlowFact, durability: Durability) -
     action
 }
 
-async fn prompt(flow: &mut Started, order: PromptOrder) -> Result<FlowFact, BrokenPrompt> {
+async fn prompt(flow: &mut Started, order: PromptOrder) -> FlowFact {
     let slot = IterationSlot::default();
     let session = match session_order(flow, &order, &slot) {
         Ok(session) => session,
-        Err(mut failure) if failure.kind.layer() == FlowLayer::Prompt => {
+        Err(mut failure) => {
             failure.iteration = Some(order.iteration);
             failure.step = Some(order.at.step);
-            return Err(BrokenPrompt(failure));
+            return failed(flow, failure);
         }
-        Err(failure) => return Ok(FlowFact::Failed { failure }),
     };
     let performed = flow.open.run(session).await;
     let at = flow.parts.options.clock.now();
-    let mut outcome = outcome(&performed, &order.budget, || slot.take());
+    let mut outcome = outcome(&performed, &order.budget, order.judged, || slot.take());
     if let PromptOutcome::Answered(answer) = &mut outcome
         && flow.open.capabilities().resume == Support::No
     {
         answer.agent_session = None;
     }
-    Ok(FlowFact::Prompted {
+    FlowFact::Prompted {
         at,
         iteration: order.iteration,
         outcome,
         spent: expense(&performed),
-    })
+    }
 }
 
 fn session_order(
@@ -214,7 +216,8 @@ fn session_order(
     Ok(tools.into_iter().fold(session, SessionOrder::tool))
 }
 
-/// Finds a prompt and fills it; what nothing sets is told.
+/// Finds a prompt and fills it. Observers are informed of undefined variables, which are an error in
+/// strict mode.
 pub(super) fn resolve(
     flow: &Started,
     step: &StepId,
@@ -231,6 +234,8 @@ pub(super) fn resolve(
         };
         tell_observers(&flow.parts.options.observers, &event);
     }
+    let places = &flow.parts.flow.definition().agent().prompts;
+    prompt.require_defined(places).map_err(FlowFailure::from)?;
     Ok(prompt)
 }
 
@@ -240,15 +245,15 @@ async fn complete(flow: &mut Started, order: CompletionOrder) -> FlowFact {
     let Some(now) = now else {
         let message = "the completion was asked before the first iteration";
         let failure = FlowFailure::new(FlowErrorKind::CompletionImpossible, message);
-        return FlowFact::Failed { failure };
+        return failed(flow, failure);
     };
     let now = now.with_text(&order.text).with_data(&data);
     let time = until(flow.parts.options.clock.clone(), flow.machine.deadline());
     let checked = tokio::select! {
         biased;
-        () = flow.control.cancelled() => return FlowFact::Cancelled,
+        () = flow.control.cancelled() => return cancelled(flow),
         checked = flow.parts.completion.check(&now) => checked,
-        () = time => return time_is_up(),
+        () = time => return time_is_up(flow),
     };
     let verdict = match checked {
         Ok(result) => Ok(CompletionVerdict {
@@ -281,9 +286,9 @@ async fn notify(flow: &mut Started, order: NotifyOrder) -> FlowFact {
     let time = until(options.clock.clone(), flow.machine.deadline());
     let notified = tokio::select! {
         biased;
-        () = flow.control.cancelled() => return FlowFact::Cancelled,
+        () = flow.control.cancelled() => return cancelled(flow),
         notified = options.notifiers.notify(&order.escalation, &notice) => notified,
-        () = time => return time_is_up(),
+        () = time => return time_is_up(flow),
     };
     FlowFact::Notified {
         at: options.clock.now(),
@@ -300,13 +305,13 @@ async fn wait(flow: &mut Started, reason: FlowWait, until: jiff::Timestamp) -> F
     let deadline = flow.machine.deadline();
     let end = deadline.map_or(until, |deadline| deadline.min(until));
     match flow.open.wait(reason, end).await {
-        SessionWait::Cancelled => FlowFact::Cancelled,
-        SessionWait::Over if end < until => time_is_up(),
+        SessionWait::Cancelled => cancelled(flow),
+        SessionWait::Over if end < until => time_is_up(flow),
         SessionWait::Over => FlowFact::WaitOver {
             // A clock that is a little early has waited nevertheless.
             at: flow.parts.options.clock.now().max(until),
         },
-        SessionWait::TimeIsUp => time_is_up(),
+        SessionWait::TimeIsUp => time_is_up(flow),
     }
 }
 
@@ -321,13 +326,18 @@ pub(super) async fn until(clock: Arc<dyn Clock>, deadline: Option<jiff::Timestam
     }
 }
 
-/// The time of the flow is up.
-pub(super) fn time_is_up() -> FlowFact {
-    let failure = budget_spent(BudgetKind::Time);
-    FlowFact::Failed { failure }
+fn cancelled(flow: &Started) -> FlowFact {
+    FlowFact::Cancelled {
+        at: flow.parts.options.clock.now(),
+    }
 }
 
-fn budget_spent(budget: BudgetKind) -> FlowFailure {
+/// The time of the flow is up.
+fn time_is_up(flow: &Started) -> FlowFact {
+    failed(flow, budget_spent(BudgetKind::Time))
+}
+
+pub(super) fn budget_spent(budget: BudgetKind) -> FlowFailure {
     let message = format!("the {budget} budget of the flow is spent");
     let mut failure = FlowFailure::new(FlowErrorKind::BudgetExceeded, message);
     failure.budget = Some(budget);

@@ -10,7 +10,7 @@ use super::factory::LateLedger;
 use super::options::{FlowOptions, StartOptions};
 use super::replay::replay;
 use crate::error::{FlowError, FlowErrorKind};
-use crate::machine::{FlowAction, FlowEnd, FlowFact, FlowFailure, FlowMachine, FlowResult};
+use crate::machine::{FlowAction, FlowEnd, FlowFailure, FlowMachine, FlowResult};
 use crate::parameters::ParameterValues;
 use crate::port::CompletionHandler;
 use crate::progress::Watched;
@@ -83,8 +83,6 @@ pub struct Started {
     pub(super) machine: FlowMachine,
     pub(super) system_prompt: Option<String>,
     pub(super) control: autonoe_core::RunControl,
-    /// Why the flow cannot go on for now; it can once that is mended.
-    pub(super) broke_off: Option<FlowFailure>,
 }
 
 impl Flow<Created> {
@@ -141,7 +139,6 @@ impl Flow<Created> {
                 machine,
                 system_prompt,
                 control: start.control,
-                broke_off: None,
             },
         })
     }
@@ -153,34 +150,27 @@ impl Flow<Started> {
         &self.state.machine
     }
 
-    /// Runs the flow to its end. One that has ended stays as it is.
-    ///
-    /// A prompt that is missing or cannot be read interrupts the flow: this returns the error as
-    /// its end, and the flow can be resumed once the prompt is repaired.
+    /// Runs the flow until it ends or [stops](FlowEnd::Stopped). One that has ended stays as it is, one
+    /// that has stopped is resumed.
     pub async fn run(&mut self) -> FlowEnd {
         driver::run(&mut self.state).await
     }
 
-    /// Stops the flow: writes its end down, releases everything, and returns the result.
+    /// Stops the flow: records its end, releases everything, and returns the result.
     ///
-    /// A flow that has not finished ends as interrupted. A flow that a missing prompt interrupted
-    /// is not ended: its journal stays open, and it can be resumed.
+    /// A flow that has not ended is interrupted and can be resumed, and so can a flow that has
+    /// [stopped](FlowEnd::Stopped): its journal stays open.
     pub fn stop(mut self) -> FlowResult {
         let started = &mut self.state;
-        let broke_off = started.broke_off.take();
-        let is_broken_off = broke_off.is_some();
-        let end = match (started.machine.action(), broke_off) {
-            (FlowAction::Finish(end), _) => end,
-            (_, Some(failure)) => FlowEnd::Failed { failure },
-            (_, None) => {
+        let end = match started.machine.action() {
+            FlowAction::Finish(end) => end,
+            _ => {
                 let message = "the flow was stopped before its end";
                 let failure = FlowFailure::new(FlowErrorKind::Interrupted, message);
-                let fact = FlowFact::Failed {
-                    failure: failure.clone(),
-                };
+                let fact = driver::failed(started, failure.clone());
                 match driver::tell(started, fact, Durability::Synced) {
                     FlowAction::Finish(end) => end,
-                    _ => FlowEnd::Failed { failure },
+                    _ => FlowEnd::Stopped { failure },
                 }
             }
         };
@@ -193,7 +183,7 @@ impl Flow<Started> {
         let now = parts.options.clock.now();
         let result = machine.ended(open.run_id(), end, now);
         let exit = exit(&result.end);
-        if is_broken_off {
+        if result.end.is_resumable() {
             open.break_off(exit);
             return result;
         }
@@ -210,8 +200,11 @@ fn system_prompt(parts: &Parts, parameters: &ParameterValues) -> Result<Option<S
         let flow = &parts.flow.definition().agent().name;
         variables.insert(name, flow.to_string());
     }
-    let prompt = parts.resolver.resolve_system(&variables)?;
-    Ok(prompt.map(|prompt| prompt.text))
+    let Some(prompt) = parts.resolver.resolve_system(&variables)? else {
+        return Ok(None);
+    };
+    prompt.require_defined(&parts.flow.definition().agent().prompts)?;
+    Ok(Some(prompt.text))
 }
 
 fn json(parameters: &ParameterValues) -> Result<Value, FlowError> {
@@ -260,7 +253,7 @@ fn not_opened(error: NotOpened) -> FlowError {
 
 /// Says how the run ended that the flow was.
 fn exit(end: &FlowEnd) -> FlowExit {
-    let FlowEnd::Failed { failure } = end else {
+    let Some(failure) = end.failure() else {
         return FlowExit::Completed;
     };
     match (failure.kind, failure.budget) {

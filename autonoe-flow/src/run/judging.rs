@@ -7,29 +7,25 @@ use autonoe_core::{BudgetKind, SessionAccess, SessionOrder};
 use jiff::Timestamp;
 use tokio::sync::Mutex;
 
-use super::driver::{BrokenPrompt, interrupted, resolve, time_is_up, until};
+use super::driver::{budget_spent, failed, interrupted, resolve, until};
 use super::flow::Started;
 use super::outcome::{expense, outcome};
-use crate::check::{Judge, PerformedAction, StepCheckContext, StepChecker, Verdict};
+use crate::check::{Judge, StepCheckContext, StepChecker, Verdict, judge_prompt};
 use crate::definition::PromptRef;
-use crate::error::{FlowError, FlowErrorKind, FlowLayer};
+use crate::error::{FlowError, FlowErrorKind};
 use crate::machine::{CheckOrder, CheckVerdict, Expense, FlowFact, FlowFailure, PromptOutcome};
 use crate::tools::{Collected, VerdictSlot, verdict_tool};
 
 /// Checks a step.
-pub(super) async fn check(flow: &mut Started, order: CheckOrder) -> Result<FlowFact, BrokenPrompt> {
+pub(super) async fn check(flow: &mut Started, order: CheckOrder) -> FlowFact {
     let registry = flow.parts.flow.definition().registry();
     let work = registry.step(&order.at.step).and_then(|step| step.work());
     let Some(check) = work.and_then(|work| work.check.clone()) else {
         let message = format!("the step `{}` has no check", order.at.step);
         let failure = FlowFailure::new(FlowErrorKind::UnknownStep, message);
-        return Ok(FlowFact::Failed { failure });
+        return failed(flow, failure);
     };
-    let actions = order.actions.iter().map(|action| PerformedAction {
-        tool: &action.tool,
-        outcome: action.outcome,
-    });
-    let answer = StepCheckContext::new(&order.text).with_actions(actions);
+    let answer = StepCheckContext::new(&order.text).with_actions(&order.actions);
     let commands = flow.parts.options.commands.clone();
     let clock = flow.parts.options.clock.clone();
     let control = flow.control.clone();
@@ -47,16 +43,19 @@ pub(super) async fn check(flow: &mut Started, order: CheckOrder) -> Result<FlowF
         () = control.cancelled(), if !is_session => Err(interrupted().into()),
         checked = checker.check(&check, &answer) => checked,
         // So it does when its time is up.
-        () = time, if !is_session => return Ok(time_is_up()),
+        () = time, if !is_session => return FlowFact::Failed {
+            at: clock.now(),
+            failure: budget_spent(BudgetKind::Time),
+        },
     };
     let heard = judge.heard();
     let at = clock.now();
     if let Some(Limited { resets_at }) = heard.limited {
-        return Ok(FlowFact::CheckLimited {
+        return FlowFact::CheckLimited {
             at,
             resets_at,
             spent: heard.spent,
-        });
+        };
     }
     let verdict = match checked {
         Ok(result) => Ok(CheckVerdict {
@@ -66,19 +65,14 @@ pub(super) async fn check(flow: &mut Started, order: CheckOrder) -> Result<FlowF
         Err(error) => {
             let mut failure = FlowFailure::from(error);
             failure.budget = heard.budget;
-            if is_session && failure.kind.layer() == FlowLayer::Prompt {
-                failure.iteration = Some(order.iteration);
-                failure.step = Some(order.at.step.clone());
-                return Err(BrokenPrompt(failure));
-            }
             Err(failure)
         }
     };
-    Ok(FlowFact::Checked {
+    FlowFact::Checked {
         at,
         verdict,
         spent: heard.spent,
-    })
+    }
 }
 
 /// What came of the session of a judge, beside its verdict.
@@ -118,13 +112,13 @@ impl Judge for SessionJudge<'_> {
     async fn judge(
         &self,
         prompt: &PromptRef,
-        _: &StepCheckContext<'_>,
+        answer: &StepCheckContext<'_>,
     ) -> Result<Option<Verdict>, FlowError> {
         let mut flow = self.flow.lock().await;
         let step = &self.order.at.step;
         let prompt = resolve(&flow, step, prompt, &self.order.variables)?;
         let slot = VerdictSlot::default();
-        let order = SessionOrder::new(prompt.text)
+        let order = SessionOrder::new(judge_prompt(&prompt.text, answer))
             .named(format!("{step}-check"))
             .access(SessionAccess::reading())
             .budget(self.order.budget)
@@ -135,7 +129,7 @@ impl Judge for SessionJudge<'_> {
             limited: None,
             budget: None,
         };
-        let outcome = outcome(&performed, &self.order.budget, Collected::default);
+        let outcome = outcome(&performed, &self.order.budget, false, Collected::default);
         let judged = match outcome {
             PromptOutcome::Answered(_) => Ok(slot.take()),
             PromptOutcome::Failed { failure } => Err(failure.into()),

@@ -7,15 +7,18 @@ use autonoe_core::{
     SessionOutcome, ToolStatus,
 };
 
+use crate::check::{ToolOutcome, shorten_details};
 use crate::definition::ActionOutcome;
 use crate::error::FlowErrorKind;
-use crate::machine::{Answer, Expense, FlowFailure, PromptOutcome, ToolOutcome};
+use crate::machine::{Answer, Expense, FlowFailure, PromptOutcome};
 use crate::tools::Collected;
 
-/// Says what the end of a session means; `budget` is what it was limited to.
+/// Says what the end of a session means; `budget` is what it was limited to. The answer has the inputs
+/// and outputs of tool calls if a model judges it.
 pub(super) fn outcome(
     performed: &PerformedSession,
     budget: &Budget,
+    judged: bool,
     told: impl FnOnce() -> Collected,
 ) -> PromptOutcome {
     let failed = |message: &str| PromptOutcome::Failed {
@@ -24,7 +27,7 @@ pub(super) fn outcome(
     match &performed.result.end {
         SessionEnd::Outcome(SessionOutcome::Completed) => match performed.result.activity {
             Activity::None => failed("the agent ended without saying or doing anything"),
-            _ => PromptOutcome::Answered(answer(performed, told())),
+            _ => PromptOutcome::Answered(answer(performed, judged, told())),
         },
         SessionEnd::Outcome(SessionOutcome::ExecutionError { messages }) => {
             match messages.as_slice() {
@@ -62,7 +65,7 @@ pub(super) fn expense(performed: &PerformedSession) -> Expense {
     }
 }
 
-fn answer(performed: &PerformedSession, told: Collected) -> Answer {
+fn answer(performed: &PerformedSession, judged: bool, told: Collected) -> Answer {
     let mut answer = Answer::text(&performed.text);
     answer
         .agent_session
@@ -71,15 +74,22 @@ fn answer(performed: &PerformedSession, told: Collected) -> Answer {
     answer.signals = told.signals;
     let calls = performed.tool_calls.iter();
     answer.actions = calls
-        .map(|call| ToolOutcome {
-            tool: call.tool.clone(),
-            outcome: match call.status {
+        .map(|call| {
+            let outcome = match call.status {
                 Some(ToolStatus::Ok) => ActionOutcome::Succeeded,
-                // What nobody saw the end of is no success.
+                // A call whose end is unknown is no success.
                 Some(ToolStatus::Error | ToolStatus::Denied) | None => ActionOutcome::Failed,
-            },
+            };
+            let mut action = ToolOutcome::new(&call.tool, outcome);
+            if judged {
+                action.input = Some(call.input.clone());
+                action.output.clone_from(&call.output);
+            }
+            action
         })
         .collect();
+    // The journal records them.
+    shorten_details(&mut answer.actions);
     answer
 }
 

@@ -21,9 +21,10 @@ use crate::validate::ValidatedFlow;
 
 /// A flow in a project directory: takes its lock, reads its settings, resumes an interrupted flow.
 ///
-/// `SPEC.md` is not needed. A flow that was killed goes on at its step, with its
-/// visits, new tries and costs, if it is started again with the same definition
-/// and the same parameters; prompts may have been mended.
+/// `SPEC.md` is not needed. A flow that was killed, or has
+/// [stopped](crate::FlowEnd::Stopped), resumes at its step, with its visits,
+/// retries and costs, if it is started again with the same definition and the
+/// same parameters; prompts may have been repaired.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -72,7 +73,7 @@ pub struct FlowRun {
 type Configure = Box<dyn FnOnce(SessionRunnerBuilder) -> SessionRunnerBuilder + Send>;
 type Furnish = Box<dyn FnOnce(FlowOptions) -> FlowOptions + Send>;
 
-/// What to do if the last run of the project is this flow and was interrupted.
+/// What to do if the last run of the project is this flow and has stopped or was interrupted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum OnBrokenOff {
     /// Resume it. If its definition or its parameters are not the same, that is an error.
@@ -188,7 +189,7 @@ impl FlowRun {
         self
     }
 
-    /// Runs the flow until it ends.
+    /// Runs the flow until it ends or stops.
     ///
     /// # Errors
     ///

@@ -1,8 +1,10 @@
 //! How steps are judged.
 
 use super::findings::Findings;
-use crate::definition::{Check, ExpectedAction};
+use crate::definition::{Check, ExpectedAction, PromptCheck, WorkStep};
 use crate::finding::FindingKind::Check as Wrong;
+use crate::load::PromptFile;
+use crate::prompt::candidates;
 
 pub(super) fn check(found: &mut Findings<'_>) {
     for (_, work, at) in found.work() {
@@ -25,8 +27,35 @@ pub(super) fn check(found: &mut Findings<'_>) {
                     expected(found, action, &format!("{at}/{index}"));
                 }
             }
-            Some(Check::Prompt(_)) | None => {}
+            Some(Check::Prompt(check)) => judge(found, work, check, &format!("{at}/check/prompt")),
+            None => {}
         }
+    }
+}
+
+/// Reports a prompt that does not ask for a judgement. The judge receives the response in any case.
+fn judge(found: &mut Findings<'_>, work: &WorkStep, check: &PromptCheck, at: &str) {
+    let places = &found.agent.prompts;
+    let file = candidates(&check.prompt, places)
+        .into_iter()
+        .find_map(|it| Some((found.definition.prompt(&it.path)?, it.path)));
+    let Some((PromptFile::Text { has_words, .. }, path)) = file else {
+        // Other checks report a missing or broken prompt.
+        return;
+    };
+    if !has_words {
+        let message = "the prompt of the judge consists of variables only, so that it cannot judge";
+        found.error(Wrong, at, message, "write when the step passes");
+        return;
+    }
+    let own = work.prompt.as_ref().and_then(|own| {
+        let mut own = candidates(own, places).into_iter();
+        own.find(|it| found.definition.prompt(&it.path).is_some())
+    });
+    if own.is_some_and(|own| own.path == path) {
+        let message = "the judge receives the prompt of the step itself, and may do the work again";
+        let hint = "write a prompt that says when the step passes";
+        found.warn(Wrong, at, message, hint);
     }
 }
 

@@ -40,7 +40,7 @@ fn variables_of(found: &Findings<'_>, used: &PromptUse) -> Option<BTreeSet<Varia
         .iter()
         .filter_map(|it| found.definition.prompt(&it.path));
     match files.next() {
-        Some(PromptFile::Text { variables }) => Some(variables.clone()),
+        Some(PromptFile::Text { variables, .. }) => Some(variables.clone()),
         Some(PromptFile::Broken { .. }) | None => None,
     }
 }
@@ -73,7 +73,7 @@ fn variable(found: &mut Findings<'_>, used: &PromptUse, name: &VariableName, bef
         return;
     }
     let is_set_here = match (name.as_str(), &used.step) {
-        ("response", _) => is_check,
+        ("response" | "retry", _) => is_check,
         // It is why another step failed, for which this one is run.
         ("failure", Some(step)) => before.called.contains(step),
         (name, Some(_)) => is_context_variable(name),
@@ -95,13 +95,11 @@ fn variable(found: &mut Findings<'_>, used: &PromptUse, name: &VariableName, bef
         }
     };
     let message = format!("nothing sets the variable `{name}` of the prompt");
-    found.error_in(
-        used.file,
-        UndefinedVariable,
-        used.pointer.clone(),
-        message,
-        hint,
-    );
+    let (file, pointer) = (used.file, used.pointer.clone());
+    match found.agent.prompts.strict_variables {
+        true => found.error_in(file, UndefinedVariable, pointer, message, hint),
+        false => found.warn_in(file, UndefinedVariable, pointer, message, hint),
+    }
 }
 
 fn never_used(found: &mut Findings<'_>, used: &BTreeMap<StepId, Option<BTreeSet<VariableName>>>) {

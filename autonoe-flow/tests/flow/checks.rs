@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use autonoe_flow::{
     ActionOutcome, Check, CommandEnd, CommandRunner, FlowError, FlowErrorKind, Judge, NoCommands,
-    NoJudge, PerformedAction, PromptRef, StepCheckContext, StepCheckResult, StepChecker, Verdict,
+    NoJudge, PromptRef, StepCheckContext, StepCheckResult, StepChecker, ToolOutcome, Verdict,
 };
 use serde_json::{Value, json};
 
@@ -13,18 +13,25 @@ use ActionOutcome::{Failed, Succeeded};
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// A judge that must not be asked, or says what it was told to.
-struct Told(Option<Verdict>);
+/// A judge with a fixed verdict, which keeps what it received.
+struct Records(Option<Verdict>, Mutex<Vec<Value>>);
+
+impl Records {
+    fn with(verdict: Option<Verdict>) -> Self {
+        Self(verdict, Mutex::default())
+    }
+}
 
 #[async_trait::async_trait]
-impl Judge for Told {
+impl Judge for Records {
     async fn judge(
         &self,
-        _: &PromptRef,
+        prompt: &PromptRef,
         answer: &StepCheckContext<'_>,
     ) -> Result<Option<Verdict>, FlowError> {
-        assert_eq!(answer.text, "PASS, I am sure.");
-        assert_eq!(answer.actions.len(), 1);
+        let evidence: Value = serde_json::from_str(&answer.evidence()).expect("JSON");
+        let received = json!({"prompt": prompt, "evidence": evidence});
+        self.1.lock().expect("no panic").push(received);
         Ok(self.0.clone())
     }
 }
@@ -54,10 +61,15 @@ fn check(json: Value) -> Check {
     serde_json::from_value(json).expect("a check")
 }
 
-fn called(calls: &[(&'static str, ActionOutcome)]) -> StepCheckContext<'static> {
+fn called(calls: &[(&str, ActionOutcome)]) -> Vec<ToolOutcome> {
     let calls = calls.iter();
-    let actions = calls.map(|&(tool, outcome)| PerformedAction { tool, outcome });
-    StepCheckContext::new("").with_actions(actions)
+    calls
+        .map(|&(tool, outcome)| ToolOutcome::new(tool, outcome))
+        .collect()
+}
+
+fn response<'a>(text: &'a str, actions: &'a [ToolOutcome]) -> StepCheckContext<'a> {
+    StepCheckContext::new(text).with_actions(actions)
 }
 
 async fn checked(json: Value, answer: &StepCheckContext<'_>) -> StepCheckResult {
@@ -104,8 +116,7 @@ async fn a_check_by_keyword_looks_at_the_text_parts_alone() {
             result(true, "the agent said `APPROVED`, `LGTM`"),
         ),
     ] {
-        let mut answer = actions.clone();
-        answer.text = text;
+        let answer = response(text, &actions);
         assert_eq!(checked(json.clone(), &answer).await, expected, "{text}");
     }
 }
@@ -151,9 +162,9 @@ async fn a_check_by_action_looks_at_what_the_actions_gave_alone() {
             as_expected(),
         ),
     ] {
-        let mut answer = called(calls);
         // Whatever the agent says of it.
-        answer.text = "I ran Bash twice and all is well.";
+        let actions = called(calls);
+        let answer = response("I ran Bash twice and all is well.", &actions);
         assert_eq!(checked(json.clone(), &answer).await, expected, "{calls:?}");
     }
 }
@@ -165,18 +176,12 @@ async fn our_own_tools_have_the_same_name_with_every_backend() {
         ("mcp__autonoe__set_status", "set_status"),
     ] {
         let json = json!({"type": "action", "actions": [{"type": "tool", "tool": expected}]});
-        assert!(
-            checked(json, &called(&[(called_as, Succeeded)]))
-                .await
-                .passed
-        );
+        let actions = called(&[(called_as, Succeeded)]);
+        assert!(checked(json, &response("", &actions)).await.passed);
     }
     let json = json!({"type": "action", "actions": [{"type": "tool", "tool": "set_status"}]});
-    assert!(
-        !checked(json, &called(&[("mcp__other__set_status", Succeeded)]))
-            .await
-            .passed
-    );
+    let actions = called(&[("mcp__other__set_status", Succeeded)]);
+    assert!(!checked(json, &response("", &actions)).await.passed);
 }
 
 #[tokio::test]
@@ -199,7 +204,9 @@ async fn only_an_exit_code_is_the_answer_of_a_command() {
         for (end, passed) in ended.into_iter().zip(expected) {
             let commands = Ends::with(end);
             let checker = StepChecker::new(&NoJudge, &commands);
-            let found = checker.check(&check(json.clone()), &called(&[])).await;
+            let found = checker
+                .check(&check(json.clone()), &StepCheckContext::new(""))
+                .await;
             assert_eq!(
                 found.expect("it can tell").passed,
                 passed,
@@ -219,16 +226,17 @@ async fn what_is_expected_is_looked_at_in_order_until_something_is_not_so() {
     ]});
     let checker = StepChecker::new(&NoJudge, &commands);
 
-    let without = checker.check(&check(json.clone()), &called(&[])).await;
+    let without = checker
+        .check(&check(json.clone()), &StepCheckContext::new(""))
+        .await;
     assert_eq!(
         without.expect("it can tell"),
         result(false, "the tool `Edit` was not called")
     );
     assert_eq!(commands.run(), Vec::<String>::new());
 
-    let with = checker
-        .check(&check(json), &called(&[("Edit", Succeeded)]))
-        .await;
+    let edited = called(&[("Edit", Succeeded)]);
+    let with = checker.check(&check(json), &response("", &edited)).await;
     let expected = "the command `cargo` ended with exit code 1, and should have succeeded";
     assert_eq!(with.expect("it can tell"), result(false, expected));
     assert_eq!(commands.run(), ["cargo test"]);
@@ -243,7 +251,7 @@ async fn a_command_that_cannot_be_run_is_an_error_and_never_a_pass() {
         let checker = StepChecker::new(&NoJudge, &NoCommands);
 
         let error = checker
-            .check(&check(json), &called(&[]))
+            .check(&check(json), &StepCheckContext::new(""))
             .await
             .expect_err("it cannot tell");
 
@@ -252,41 +260,54 @@ async fn a_command_that_cannot_be_run_is_an_error_and_never_a_pass() {
     }
 }
 
-fn judged() -> (Check, StepCheckContext<'static>) {
-    let mut answer = called(&[("Bash", Failed)]);
-    answer.text = "PASS, I am sure.";
+fn judged() -> (Check, Vec<ToolOutcome>) {
+    let mut failed = ToolOutcome::new("Bash", Failed);
+    failed.input = Some(r#"{"command":"npm test"}"#.to_owned());
+    failed.output = Some("1 failed".to_owned());
     (
         check(json!({"type": "prompt", "prompt": "prompts/judge.md"})),
-        answer,
+        vec![failed],
     )
 }
 
 #[tokio::test]
-async fn a_check_by_prompt_gives_the_whole_answer_to_a_model_and_takes_its_verdict() {
-    let (check, answer) = judged();
+async fn a_check_by_prompt_returns_the_verdict_of_a_judge_who_received_the_whole_response() {
+    let (check, actions) = judged();
     for passed in [true, false] {
-        let judge = Told(Some(Verdict {
+        let judge = Records::with(Some(Verdict {
             passed,
             reason: "the tests say so".to_owned(),
         }));
 
         let found = StepChecker::new(&judge, &NoCommands)
-            .check(&check, &answer)
+            .check(&check, &response("PASS, I am sure.", &actions))
             .await;
 
         assert_eq!(
             found.expect("it can tell"),
             result(passed, "the tests say so")
         );
+        let received = judge.1.into_inner().expect("no panic");
+        let expected = json!({
+            "prompt": {"path": "prompts/judge.md"},
+            "evidence": {
+                "response": "PASS, I am sure.",
+                "toolCalls": [{
+                    "tool": "Bash", "outcome": "failed",
+                    "input": r#"{"command":"npm test"}"#, "output": "1 failed",
+                }],
+            },
+        });
+        assert_eq!(received, [expected]);
     }
 }
 
 #[tokio::test]
 async fn a_judge_without_a_verdict_is_an_error_and_never_a_pass() {
-    let (check, answer) = judged();
+    let (check, actions) = judged();
 
-    let found = StepChecker::new(&Told(None), &NoCommands)
-        .check(&check, &answer)
+    let found = StepChecker::new(&Records::with(None), &NoCommands)
+        .check(&check, &response("PASS, I am sure.", &actions))
         .await;
 
     let error = found.expect_err("nobody judged");

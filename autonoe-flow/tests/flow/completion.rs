@@ -8,10 +8,9 @@ use autonoe_core::{
     SpecContext, SpecError, SystemClock,
 };
 use autonoe_flow::{
-    Behavior, Check, Completion, CompletionContext, CompletionDependencies, CompletionHandler,
+    Behavior, Completion, CompletionContext, CompletionDependencies, CompletionHandler,
     CompletionResult, CompletionSpec, ExternalStates, FlowError, FlowErrorKind, FlowProgress,
-    NoCommands, NoJudge, ProcessCommands, Signal, StepCheckContext, StepChecker, StepId, Watched,
-    build_completion, probe_fn,
+    ProcessCommands, Signal, StepId, Watched, build_completion, probe_fn,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -175,26 +174,6 @@ async fn each_condition_holds_from_its_moment_on_and_says_why() {
         asked(again.as_mut(), &progress).await.expect("it can tell");
         assert!(again.is_complete(), "{kind}");
     }
-}
-
-#[tokio::test]
-async fn a_keyword_reaches_the_check_of_its_step_and_then_completion_and_both_react() {
-    let answer = "All is DONE.";
-    let check: Check =
-        serde_json::from_value(json!({"type": "keyword", "keywords": ["DONE"]})).expect("a check");
-    let completion = completion("keywordSignal", json!({"keywords": ["DONE"]}));
-    let mut handler = build_completion(&completion, &needed()).expect("nothing is missing");
-
-    let checker = StepChecker::new(&NoJudge, &NoCommands);
-    let step = checker.check(&check, &StepCheckContext::new(answer)).await;
-    let mut progress = one_iteration();
-    progress.note_text(&Watched::by(&completion), answer);
-    asked(handler.as_mut(), &progress)
-        .await
-        .expect("it can tell");
-
-    assert!(step.expect("it can tell").passed);
-    assert!(handler.is_complete());
 }
 
 #[tokio::test]

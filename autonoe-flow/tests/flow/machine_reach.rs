@@ -95,7 +95,7 @@ fn situation(machine: &FlowMachine) -> String {
 }
 
 fn strip(value: &mut Value) {
-    const IRRELEVANT: [&str; 13] = [
+    const IRRELEVANT: [&str; 14] = [
         "registry",
         "context",
         "steps",
@@ -104,6 +104,7 @@ fn strip(value: &mut Value) {
         "startedAt",
         "until",
         "text",
+        "variables",
         "visit",
         "message",
         "cause",

@@ -221,6 +221,9 @@ fn words(action: &FlowAction, started: Timestamp) -> String {
         FlowAction::Finish(FlowEnd::Failed { failure }) => {
             format!("failed: {}", failure.kind.code())
         }
+        FlowAction::Finish(FlowEnd::Stopped { failure }) => {
+            format!("stopped: {}", failure.kind.code())
+        }
         FlowAction::Stop => "stop".to_owned(),
         FlowAction::Continue => "continue".to_owned(),
     }

@@ -29,6 +29,14 @@ pub(crate) fn with_prompt(text: &str, fields: Value) -> ValidationReport {
     validate(&definition(agent(fields), registry).with_prompt("prompts/b.md", text))
 }
 
+/// A step that a model judges, with the prompt `file`.
+fn with_judge(file: &str, text: &str) -> ValidationReport {
+    let check = json!({"type": "prompt", "prompt": file, "onPass": {"next": "end"}});
+    let registry =
+        json!({"entryStep": "a", "steps": {"a": {"prompt": "prompts/a.md", "check": check}}});
+    validate(&definition(agent(json!({})), registry).with_prompt("prompts/judge.md", text))
+}
+
 /// Two steps of which one branches.
 pub(crate) fn gateway(fields: Value) -> ValidationReport {
     let mut gateway = json!({"type": "gateway"});
@@ -216,6 +224,14 @@ pub(crate) fn mistakes() -> Vec<(&'static str, ValidationReport)> {
             ),
         ),
         (
+            "a judge without a task",
+            with_judge("prompts/judge.md", "{uv-response}\n\n---\n{uv-step}"),
+        ),
+        (
+            "a judge with the prompt of its step",
+            with_judge("prompts/a.md", "unused"),
+        ),
+        (
             "no actions",
             validated_step(
                 json!({"check": {"type": "action", "actions": [], "onPass": {"next": "b"}}}),
@@ -335,8 +351,15 @@ pub(crate) fn mistakes() -> Vec<(&'static str, ValidationReport)> {
             with_prompt("{uv-topic} {uv-mood} {uv-tpic}", json!({})),
         ),
         (
+            "a variable that nothing sets, in strict mode",
+            with_prompt(
+                "{uv-topic} {uv-mood}",
+                json!({"prompts": {"strictVariables": true}}),
+            ),
+        ),
+        (
             "a variable of other prompts",
-            with_prompt("{uv-topic} {uv-response}", json!({})),
+            with_prompt("{uv-topic} {uv-response} {uv-retry}", json!({})),
         ),
         (
             "a variable that may not be set",

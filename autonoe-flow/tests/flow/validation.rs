@@ -41,7 +41,8 @@ fn why_a_step_failed_is_known_where_an_escalation_leads_and_nowhere_else() {
     };
 
     let called = why(json!({"prompt": "prompts/why.md", "subSteps": ["part"]}));
-    let not_called = with_prompt("{uv-topic} {uv-failure}", json!({}));
+    let strict = json!({"prompts": {"strictVariables": true}});
+    let not_called = with_prompt("{uv-topic} {uv-failure}", strict);
 
     assert!(called.is_valid(), "{called}");
     assert_eq!(kinds(&not_called), [FindingKind::UndefinedVariable]);
@@ -193,7 +194,7 @@ fn outputs_of_earlier_steps_are_variables_of_later_ones_and_not_the_other_way() 
         let definition = definition
             .with_prompt("prompts/a.md", a)
             .with_prompt("prompts/b.md", b);
-        validate(&definition).errors.len()
+        validate(&definition).warnings.len()
     };
 
     assert_eq!(with("Write.", "Read {uv-draft}."), 0);
@@ -201,13 +202,33 @@ fn outputs_of_earlier_steps_are_variables_of_later_ones_and_not_the_other_way() 
 }
 
 #[test]
-fn a_variable_that_is_allowed_to_be_undefined_is_no_error() {
-    let report = with_prompt(
-        "{uv-topic} {uv-mood}",
-        json!({"prompts": {"allowUndefined": ["mood"]}}),
-    );
+fn a_variable_that_nothing_sets_is_a_warning_and_in_strict_mode_an_error() {
+    for (strict, errors, warnings) in [(false, 0, 1), (true, 1, 0)] {
+        let report = with_prompt(
+            "{uv-topic} {uv-mood}",
+            json!({"prompts": {"strictVariables": strict}}),
+        );
 
-    assert_eq!(report, ValidationReport::default());
+        assert_eq!(
+            (report.errors.len(), report.warnings.len()),
+            (errors, warnings)
+        );
+        let findings = report.errors.iter().chain(&report.warnings);
+        let kinds: Vec<FindingKind> = findings.map(|finding| finding.kind).collect();
+        assert_eq!(kinds, [FindingKind::UndefinedVariable]);
+    }
+}
+
+#[test]
+fn a_variable_that_is_allowed_to_be_undefined_is_not_reported() {
+    for strict in [false, true] {
+        let report = with_prompt(
+            "{uv-topic} {uv-mood}",
+            json!({"prompts": {"strictVariables": strict, "allowUndefined": ["mood"]}}),
+        );
+
+        assert_eq!(report, ValidationReport::default());
+    }
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! A flow that is in the journal, replayed to where it is.
 
 use autonoe_core::FlowStart;
+use autonoe_core::jiff::Timestamp;
 use autonoe_flow::{
-    FlowAction, FlowFact, FlowMachine, ParameterValues, StepId, ValidatedFlow, Variables,
+    FlowAction, FlowEnd, FlowFact, FlowMachine, ParameterValues, StepId, ValidatedFlow, Variables,
     fingerprint,
 };
 use serde_json::Value;
@@ -55,6 +56,15 @@ impl Replayed {
     /// the flow has not come to any.
     pub(super) fn next_step(mut self) -> Option<(StepId, Option<Variables>)> {
         let mut action = self.0.action();
+        if let FlowAction::Finish(FlowEnd::Stopped { failure }) = &action {
+            let step = failure.step.clone();
+            let at = Timestamp::UNIX_EPOCH;
+            action = match self.apply(FlowFact::Resumed { at }) {
+                // Its budget is still spent.
+                FlowAction::Finish(_) => return step.map(|step| (step, None)),
+                action => action,
+            };
+        }
         if let FlowAction::Wait { until, .. } = action {
             action = self.apply(FlowFact::WaitOver { at: until });
         }

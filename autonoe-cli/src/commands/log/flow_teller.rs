@@ -3,11 +3,14 @@
 use std::path::PathBuf;
 
 use autonoe_core::{FlowStart, Project};
-use autonoe_flow::{FlowAction, FlowFact, FlowResult, ParameterValues, SessionChoice, load};
+use autonoe_flow::{
+    FlowAction, FlowEnd, FlowFact, FlowResult, ParameterValues, SessionChoice, load,
+};
 use serde_json::Value;
 
 use crate::commands::flow::{Replayed, flows_dir, why};
-use crate::present::{FlowWords, harmless_line, prompt_sent};
+use crate::error::whole;
+use crate::present::{FlowWords, harmless_line, prompt_sent, shorten};
 
 /// Tells a flow fact by fact.
 ///
@@ -64,11 +67,18 @@ impl FlowTeller {
                 // What is under way comes again, which is not told twice.
                 return vec!["Other limits".to_owned()];
             }
-            FlowFact::Cancelled => vec!["Interrupted".to_owned()],
+            FlowFact::Cancelled { .. } => vec!["Interrupted".to_owned()],
+            // Without a definition, only some facts tell that the flow stopped.
+            FlowFact::Failed { failure, .. } if action.is_none() && failure.is_resumable() => {
+                vec![format!("Stopped: {}", shorten(&whole(failure)))]
+            }
             _ => Vec::new(),
         };
         let lines = self.words.decided(&fact, action.as_ref());
         told.extend(lines.into_iter().map(|line| line.text));
+        if let Some(FlowAction::Finish(FlowEnd::Stopped { failure })) = &action {
+            told.push(format!("Stopped: {}", shorten(&whole(failure))));
+        }
         // Whether the backend could go on with a conversation is not written down.
         if let Some(FlowAction::Prompt(order)) = action {
             told.push(prompt_sent(&order.at, &SessionChoice::Fresh).text);
@@ -81,6 +91,6 @@ impl FlowTeller {
 pub(super) fn why_ended(result: &Value) -> Option<String> {
     let result: FlowResult = serde_json::from_value(result.clone()).ok()?;
     let (flow, run) = (&result.flow, &result.run);
-    let text = format!("Flow {flow} ({run}) ended: {}", why(&result.end));
+    let text = format!("Flow {flow} ({run}) {}", why(&result.end));
     Some(harmless_line(&text))
 }

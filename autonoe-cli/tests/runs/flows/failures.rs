@@ -161,28 +161,50 @@ fn a_sandbox_that_cannot_be_made_is_told_before_anything_begins() {
 }
 
 #[test]
-fn a_budget_that_is_spent_ends_the_flow() {
+fn a_spent_budget_stops_the_flow_and_a_higher_one_resumes_it() {
     let project = project();
-    npm_fails(&project, 99);
+    npm_fails(&project, 2);
 
-    let ended = Ended::of(fix_bug(&project, &speaks_often(9), &["--max-cost", "0.50"]));
+    let stopped = Ended::of(fix_bug(&project, &speaks_often(9), &["--max-cost", "0.50"]));
+    let again = Ended::of(fix_bug(&project, &speaks_often(9), &["--max-cost", "0.50"]));
+    let log = Ended::of(crate::runs::support::autonoe::autonoe(&project, &["log"]));
+    let resumed = Ended::of(fix_bug(&project, &speaks_often(9), &["--max-cost", "5"]));
 
-    assert_eq!(ended.code, Some(6), "{ended:?}");
-    assert!(ended.stdout.contains("2 iterations"), "{ended:?}");
+    assert_eq!(stopped.code, Some(6), "{stopped:?}");
+    assert!(stopped.stdout.contains("2 iterations"), "{stopped:?}");
+    let hint = "The same command with a higher limit resumes it; --anew starts over.";
+    assert!(stopped.stdout.contains(hint), "{stopped:?}");
+    assert_eq!(again.code, Some(6), "{again:?}");
+    assert!(again.stdout.contains("2 iterations"), "{again:?}");
+    assert!(log.stdout.contains("Stopped: the cost budget"), "{log:?}");
+    assert_eq!(resumed.code, Some(0), "{resumed:?}");
+    assert!(resumed.stdout.contains("3 iterations"), "{resumed:?}");
 }
 
 #[test]
-fn a_quota_that_is_spent_ends_the_flow() {
+fn a_spent_quota_stops_the_flow_and_the_same_command_resumes_it() {
     let project = project();
+    npm_fails(&project, 0);
+    let file = ".autonoe/flows/fix-bug/steps_registry.json";
+    let without = project
+        .read(file)
+        .replace("\"maxRetries\": 4", "\"maxRetries\": 0");
+    project.write(file, &without);
     let script = Script::new().session([says("I begin."), json!({"hitsQuota": null})]);
 
-    let ended = Ended::of(fix_bug(&project, &script, &[]));
+    let stopped = Ended::of(fix_bug(&project, &script, &[]));
+    let script = script.session(speaks("Done."));
+    let resumed = Ended::of(fix_bug(&project, &script, &[]));
 
-    assert_eq!(ended.code, Some(5), "{ended:?}");
+    assert_eq!(stopped.code, Some(5), "{stopped:?}");
+    let hint = "The same command resumes it; --anew starts over.";
+    assert!(stopped.stdout.contains(hint), "{stopped:?}");
+    assert_eq!(resumed.code, Some(0), "{resumed:?}");
+    assert!(resumed.stdout.contains("1 iteration,"), "{resumed:?}");
 }
 
 #[test]
-fn an_interrupt_ends_the_flow() {
+fn an_interrupt_stops_the_flow_and_the_same_command_resumes_it() {
     let project = project();
     npm_fails(&project, 0);
     let script = Script::new().session([says("I look."), hangs()]);
@@ -191,8 +213,17 @@ fn an_interrupt_ends_the_flow() {
 
     run.interrupt();
     let (code, written) = run.end();
+    let script = Script::new()
+        .session([says("I look.")])
+        .session(speaks("Done."));
+    let planned = Ended::of(fix_bug(&project, &script, &["--dry-run"]));
+    let resumed = Ended::of(fix_bug(&project, &script, &[]));
 
     assert_eq!(code, Some(130), "{written}");
+    assert!(planned.stdout.contains("goes on with"), "{planned:?}");
+    assert!(planned.stdout.contains("at the step"), "{planned:?}");
+    assert_eq!(resumed.code, Some(0), "{resumed:?}");
+    assert!(resumed.stdout.contains("1 iteration,"), "{resumed:?}");
 }
 
 #[test]

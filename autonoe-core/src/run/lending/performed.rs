@@ -29,10 +29,15 @@ pub struct PerformedCall {
     pub tool: String,
     /// What it touched, for people: the command, the files or the address.
     pub target: Option<String>,
+    /// The input as JSON. Of more than 16 KiB, the beginning and the end.
+    pub input: String,
     /// The sub-agent that called; `None` for the main agent.
     pub agent: Option<String>,
     /// How it ended; `None` if the session did not wait for it.
     pub status: Option<ToolStatus>,
+    /// The output that the agent received; `None` if the session did not wait for it. Of more than
+    /// 16 KiB, the beginning and the end.
+    pub output: Option<String>,
 }
 
 impl PerformedSession {

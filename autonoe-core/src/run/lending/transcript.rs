@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::{PerformedCall, PerformedSession};
+use crate::domain::excerpt::excerpt;
 use crate::domain::{SessionResult, StreamEvent};
 use crate::port::ToolKind;
 
@@ -37,16 +38,21 @@ impl Transcript {
                     id: call_id.clone(),
                     tool: name.clone(),
                     target: ToolKind::from_name(name, input).target(),
+                    input: excerpt(input.to_string()),
                     agent: agent.clone(),
                     status: None,
+                    output: None,
                 });
             }
             StreamEvent::ToolResponse {
-                call_id, status, ..
+                call_id,
+                output,
+                status,
             } => {
                 let call = self.by_id.get(call_id);
                 if let Some(call) = call.and_then(|index| self.calls.get_mut(*index)) {
                     call.status = Some(*status);
+                    call.output = Some(excerpt(output.clone()));
                 }
             }
             _ => {}
@@ -126,5 +132,32 @@ mod tests {
                 ("Read", Some("a"), Some("helper"), None),
             ]
         );
+    }
+    #[test]
+    fn a_call_keeps_its_input_and_its_output_and_of_long_ones_both_ends() {
+        let long = format!("begin{}end", "-".repeat(100_000));
+        let mut transcript = Transcript::default();
+        for event in [
+            StreamEvent::tool_invocation("1", "Bash", json!({"command": "ls"})),
+            StreamEvent::tool_response("1", "a.txt", ToolStatus::Ok),
+            StreamEvent::tool_invocation("2", "Write", json!({"content": long})),
+            StreamEvent::tool_response("2", &*long, ToolStatus::Ok),
+            StreamEvent::tool_invocation("3", "Read", json!({"file_path": "a"})),
+        ] {
+            transcript.note(&event);
+        }
+
+        let performed = transcript.into_performed(1, SessionResult::completed());
+
+        let [short, cut, open] = performed.tool_calls.as_slice() else {
+            panic!("three calls: {:?}", performed.tool_calls);
+        };
+        assert_eq!(short.input, r#"{"command":"ls"}"#);
+        assert_eq!(short.output.as_deref(), Some("a.txt"));
+        let output = cut.output.as_deref().expect("it ended");
+        assert!(output.starts_with("begin") && output.ends_with("end"));
+        assert!(cut.input.contains("bytes were left out"), "{}", cut.input);
+        assert!(output.len() <= 16 * 1024 && cut.input.len() <= 16 * 1024);
+        assert_eq!(open.output, None);
     }
 }

@@ -96,7 +96,7 @@ async fn every_way_of_being_complete_completes_a_flow() {
 
         match result.end {
             FlowEnd::Complete { reason, .. } => assert!(!reason.is_empty(), "{kind}"),
-            FlowEnd::Failed { failure } => panic!("{kind}: {failure:?}"),
+            end => panic!("{kind}: {end:?}"),
         }
     }
 }

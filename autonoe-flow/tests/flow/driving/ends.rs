@@ -122,12 +122,36 @@ async fn a_rate_limit_is_waited_for_in_virtual_time_also_by_a_judge() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_rate_limit_ends_a_flow_that_is_not_to_wait() {
+async fn a_rate_limit_stops_a_flow_that_is_not_to_wait() {
     let bench = Bench::new([SessionScript::new("limited").hits_quota(None)]);
 
     let result = bench.run(definition(agent(json!({})), two_steps())).await;
 
     assert_eq!(codes(&result), ["sdk_rate_limit"]);
+    assert!(result.end.is_resumable(), "{result:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rate_limit_follows_the_retries_and_the_fallback_of_its_step() {
+    let limited = || SessionScript::new("limited").hits_quota(None);
+    let bench = Bench::new([limited(), limited(), says("done elsewhere")]);
+    let mut a = step("b");
+    a["retry"] = json!({"maxRetries": 1, "onExhausted": "fallback", "fallbackStep": "c"});
+    let steps = json!({"a": a, "b": step("end"), "c": step("end")});
+    let flow = definition(agent(json!({})), json!({"entryStep": "a", "steps": steps}));
+
+    let result = bench.run(flow).await;
+
+    assert!(result.is_success(), "{result:?}");
+    assert_eq!(
+        bench.told.lines(),
+        [
+            "1: a visit 1 retry 0, fresh",
+            "1: a visit 1 retry 1, fresh",
+            "1: c visit 1 retry 0, fresh"
+        ]
+    );
+    assert_eq!(result.elapsed, Duration::from_secs(1));
 }
 
 #[tokio::test(start_paused = true)]
@@ -140,6 +164,7 @@ async fn a_budget_holds_for_all_sessions_of_a_flow() {
         .await;
 
     assert_eq!(codes(&result), ["budget_exceeded"]);
+    assert!(result.end.is_resumable(), "{result:?}");
     assert_eq!(result.spent.cost.known_usd, CostUsd::from_cents(30));
 }
 

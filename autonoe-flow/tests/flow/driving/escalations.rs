@@ -1,6 +1,7 @@
 //! Steps that failed for good, and who is told.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use autonoe_flow::{Escalation, FlowError, FlowErrorKind, Notice, Notifier, Notifiers};
@@ -43,21 +44,19 @@ async fn a_step_is_run_for_one_that_failed_and_told_why() {
     }
 }
 
-/// Keeps what it was told, and takes it or not.
+/// Keeps the notices that it received, and refuses the first ones.
 #[derive(Default)]
 struct Kept {
     notices: Mutex<Vec<Notice>>,
-    refuses: bool,
+    refuses: usize,
 }
 
 #[async_trait]
 impl Notifier for Kept {
     async fn notify(&self, _: &Escalation, notice: &Notice) -> Result<(), FlowError> {
-        self.notices
-            .lock()
-            .expect("nobody panics")
-            .push(notice.clone());
-        match self.refuses {
+        let mut notices = self.notices.lock().expect("nobody panics");
+        notices.push(notice.clone());
+        match notices.len() <= self.refuses {
             true => Err(FlowError::new(
                 FlowErrorKind::Notification,
                 "nobody listens",
@@ -108,7 +107,7 @@ async fn a_webhook_that_nobody_takes_ends_the_flow() {
     let bench = Bench::new([says("no")]);
     let a = fragile(json!({"escalateTo": "https://example.com/", "notificationMethod": "webhook"}));
     let kept = Arc::new(Kept {
-        refuses: true,
+        refuses: usize::MAX,
         ..Kept::default()
     });
     let flow = definition(
@@ -125,6 +124,34 @@ async fn a_webhook_that_nobody_takes_ends_the_flow() {
         codes(&result),
         ["notification", "step_failed", "step_failed"]
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_undelivered_notification_is_sent_again_by_the_policy_of_its_step() {
+    let bench = Bench::new([says("no"), says("no"), says("no"), says("OK")]);
+    let mut a =
+        fragile(json!({"escalateTo": "https://example.com/", "notificationMethod": "webhook"}));
+    a["retry"] = json!({"maxRetries": 2, "onExhausted": "error"});
+    let kept = Arc::new(Kept {
+        refuses: 2,
+        ..Kept::default()
+    });
+    let flow = definition(
+        agent(json!({})),
+        json!({"entryStep": "a", "steps": {"a": a}}),
+    );
+    let notifiers = Notifiers::default().with_webhook(kept.clone());
+
+    let result = bench
+        .run_with(flow, bench.options().notifiers(notifiers))
+        .await;
+
+    assert!(result.is_success(), "{result:?}");
+    let notices = kept.notices.lock().expect("nobody panics");
+    assert_eq!(notices.len(), 3);
+    // A receiver can tell that they are the same.
+    assert!(notices.iter().all(|notice| *notice == notices[0]));
+    assert_eq!(result.elapsed, Duration::from_secs(1 + 2));
 }
 
 #[tokio::test(start_paused = true)]

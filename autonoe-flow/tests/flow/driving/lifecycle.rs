@@ -1,6 +1,6 @@
 //! Created, started, stopped: one way.
 
-use autonoe_flow::{FlowErrorKind, FlowLifecycle};
+use autonoe_flow::{FlowEnd, FlowErrorKind, FlowLifecycle};
 use serde_json::json;
 
 use super::{Bench, build, codes, says};
@@ -15,7 +15,7 @@ fn is_send<T: Send>(value: T) -> T {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_built_can_be_started_run_and_stopped() {
+async fn a_built_flow_starts_runs_once_and_stops() {
     let bench = Bench::new([says("x")]);
 
     let created = build(flow(), bench.options()).expect("everything is there");
@@ -24,12 +24,18 @@ async fn what_was_built_can_be_started_run_and_stopped() {
         .expect("it starts");
     assert_eq!(started.machine().context().iteration(), 0);
     assert_eq!(started.machine().context().session_id(), None);
+    assert_eq!(bench.agents.prompts(), Vec::<String>::new());
     let end = is_send(started.run()).await;
+    assert_eq!(started.machine().context().iteration(), 1);
     let again = started.run().await;
     let result = started.stop();
 
-    assert_eq!((&end, &again), (&result.end, &result.end));
-    assert_eq!(result.is_success(), result.end.failure().is_none());
+    let FlowEnd::Complete { reason, .. } = &end else {
+        panic!("{end:?}");
+    };
+    assert_eq!(reason, "the steps have come to their end");
+    assert_eq!((&again, &result.end), (&end, &end));
+    assert_eq!(bench.agents.prompts(), ["Go on."]);
     assert_eq!((bench.agents.alive(), bench.agents.disposed()), (0, 1));
 }
 
@@ -40,7 +46,10 @@ async fn a_flow_that_is_stopped_before_its_end_was_interrupted() {
 
     let started = created.start(bench.start()).await.expect("it starts");
 
-    assert_eq!(codes(&started.stop()), ["interrupted"]);
+    let result = started.stop();
+
+    assert_eq!(codes(&result), ["interrupted"]);
+    assert!(result.end.is_resumable(), "{result:?}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -150,6 +150,14 @@ pub(crate) fn judges(passed: bool) -> SessionScript {
         .ends()
 }
 
+/// Splits the prompt of a judge into its task and the response that it judges.
+pub(crate) fn evidence(prompt: &str) -> (&str, Value) {
+    let (task, rest) = prompt.split_once("\n\n").expect("a task and its evidence");
+    let json = rest.find("\n\n{").expect("JSON");
+    let evidence = serde_json::from_str(&rest[json..]).expect("JSON");
+    (task, evidence)
+}
+
 /// Why a flow failed, by its code and those of the causes.
 pub(crate) fn codes(result: &FlowResult) -> Vec<&'static str> {
     let mut codes = Vec::new();

@@ -1,7 +1,7 @@
 //! Conversations, what agents may do, and what they are told.
 
 use autonoe_core::{Capabilities, Support};
-use autonoe_flow::{ParameterValues, StartOptions};
+use autonoe_flow::{FlowErrorKind, ParameterValues, StartOptions};
 use autonoe_testkit::{CapturedLogs, ScriptedAgents, SessionScript};
 use serde_json::{Value, json};
 
@@ -111,11 +111,10 @@ async fn a_mode_that_changes_nothing_holds_also_for_what_is_allowed_by_name() {
 async fn an_undefined_variable_stays_warns_and_is_told() {
     let logs = CapturedLogs::start();
     let bench = Bench::new([says("x")]);
-    let fields = json!({"prompts": {"allowUndefined": ["who"]}});
     let mut registry = one_step();
     registry["steps"]["a"]["prompt"] = "prompts/b.md".into();
     let flow = with_prompts(
-        definition(agent(fields), registry),
+        definition(agent(json!({})), registry),
         &[("prompts/b.md", "Greet {uv-who}.")],
     );
 
@@ -131,6 +130,58 @@ async fn an_undefined_variable_stays_warns_and_is_told() {
             .any(|line| format!("{line:?}").contains("nothing sets a variable")),
         "{warned:?}"
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn in_strict_mode_a_prompt_with_an_undefined_variable_is_not_sent() {
+    // A parameter that is not given.
+    let fields = json!({
+        "prompts": {"strictVariables": true},
+        "parameters": {"who": {"type": "string"}},
+    });
+    let greet = |variables: Value| {
+        let mut registry = one_step();
+        registry["steps"]["a"]["prompt"] = "prompts/b.md".into();
+        registry["steps"]["a"]["variables"] = variables;
+        let flow = definition(agent(fields.clone()), registry);
+        with_prompts(flow, &[("prompts/b.md", "Greet {uv-who}.")])
+    };
+    let given = Bench::new([says("x")]);
+    let missing = Bench::new([]);
+
+    let with = given.run(greet(json!({"who": "Ada"}))).await;
+    let without = missing.run(greet(json!({}))).await;
+
+    assert!(with.is_success(), "{with:?}");
+    assert_eq!(codes(&without), ["undefined_variable"]);
+    assert_eq!(missing.told.lines(), ["a: nothing sets who"]);
+    let failure = without.end.failure().expect("it stopped");
+    assert_eq!(
+        failure.message,
+        "the prompt prompts/b.md names variables that nothing sets: `who`"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn in_strict_mode_a_flow_does_not_start_with_an_undefined_variable_in_its_system_prompt() {
+    let fields = json!({
+        "behavior": {"systemPromptPath": "prompts/system.md"},
+        "prompts": {"strictVariables": true},
+        "parameters": {"who": {"type": "string"}},
+    });
+    let flow = with_prompts(
+        definition(agent(fields), one_step()),
+        &[("prompts/system.md", "You know {uv-who}.")],
+    );
+    let bench = Bench::new([]);
+    let created = build(flow, bench.options()).expect("everything is there");
+
+    let error = created
+        .start(bench.start())
+        .await
+        .expect_err("it is strict");
+
+    assert_eq!(error.kind(), FlowErrorKind::UndefinedVariable);
 }
 
 #[tokio::test(start_paused = true)]

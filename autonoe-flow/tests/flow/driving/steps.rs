@@ -1,15 +1,15 @@
 //! Steps, checks, gateways and sub-steps, from prompt to answer.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use autonoe_core::AgentErrorKind;
-use autonoe_flow::{CommandEnd, CommandRunner};
-use autonoe_testkit::SessionScript;
+use autonoe_flow::{CommandEnd, CommandRunner, FlowEvent, FlowFact};
+use autonoe_testkit::{SessionScript, ToolUse};
 use serde_json::{Value, json};
 
-use super::{Bench, checked, codes, judges, says, with_prompts};
+use super::{Bench, checked, codes, evidence, judges, says, with_prompts};
 use crate::support::{agent, definition, step};
 
 pub(super) fn completing(kind: &str, config: Value) -> Value {
@@ -75,16 +75,64 @@ async fn a_model_judges_in_a_session_of_its_own_in_which_it_changes_nothing() {
     let result = bench.run(flow).await;
 
     assert!(result.is_success(), "{result:?}");
+    let prompts = bench.agents.prompts();
+    assert_eq!([&*prompts[0], &*prompts[2]], ["Go on."; 2]);
+    let tasks = [evidence(&prompts[1]).0, evidence(&prompts[3]).0];
     assert_eq!(
-        bench.agents.prompts(),
-        [
-            "Go on.",
-            "Is this good? my draft",
-            "Go on.",
-            "Is this good? a longer draft"
-        ]
+        tasks,
+        ["Is this good? my draft", "Is this good? a longer draft"]
     );
     assert_eq!((result.iterations(), result.checks), (2, 2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_judge_receives_the_response_and_the_tool_calls_of_its_step_and_its_sub_steps() {
+    let reads = ToolUse::new("Read", json!({"file_path": "/srv/project/a"})).answering("1 failed");
+    let bench = Bench::new([
+        SessionScript::new("works")
+            .says("I read.")
+            .calls(reads)
+            .ends(),
+        SessionScript::new("part")
+            .is_denied_by("grants", "Bash", json!({"command": "npm test"}))
+            .says("All tests pass.")
+            .ends(),
+        judges(false),
+    ]);
+    let mut a = checked(
+        "end",
+        json!({"type": "prompt", "prompt": "prompts/judge.md"}),
+    );
+    a["subSteps"] = json!(["p"]);
+    let p = json!({"type": "subStep", "prompt": "prompts/a.md"});
+    let behavior = json!({"behavior": {"allowedTools": ["Read(./**)"]}});
+    let flow = definition(
+        agent(behavior),
+        json!({"entryStep": "a", "steps": {"a": a, "p": p}}),
+    );
+    // It does not name the response.
+    let flow = with_prompts(flow, &[("prompts/judge.md", "Do all tests pass?")]);
+
+    let result = bench.run(flow).await;
+
+    assert_eq!(codes(&result), ["step_failed", "step_failed"]);
+    let prompts = bench.agents.prompts();
+    let (task, evidence) = evidence(&prompts[2]);
+    assert_eq!(task, "Do all tests pass?");
+    assert_eq!(evidence["response"], "I read.\n\nAll tests pass.");
+    let calls = &evidence["toolCalls"];
+    assert_eq!(
+        calls[0],
+        json!({
+            "tool": "Read", "outcome": "succeeded",
+            "input": r#"{"file_path":"/srv/project/a"}"#, "output": "1 failed",
+        })
+    );
+    assert_eq!(
+        (&calls[1]["tool"], &calls[1]["outcome"]),
+        (&json!("Bash"), &json!("failed"))
+    );
+    assert_eq!(calls.as_array().map(Vec::len), Some(2));
 }
 
 #[tokio::test(start_paused = true)]
@@ -218,6 +266,49 @@ async fn sub_steps_follow_their_parent_and_their_failure_is_its_own() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_retry_sends_the_same_text_and_a_new_visit_another() {
+    let sets = |text: &str, count: u32| {
+        SessionScript::new("sets")
+            .uses_tool("mcp__autonoe__set_outputs", json!({"count": count}))
+            .says(text)
+            .ends()
+    };
+    let bench = Bench::new([
+        says("first"),
+        sets("no", 1),
+        SessionScript::new("breaks").fails(AgentErrorKind::Crashed, "it broke"),
+        sets("OK", 2),
+        says("third"),
+        sets("OK", 3),
+    ]);
+    let mut b = checked("g", json!({"type": "keyword", "keywords": ["OK"]}));
+    b["prompt"] = "prompts/b.md".into();
+    b["outputs"] = json!(["count"]);
+    b["retry"] = json!({"maxRetries": 2});
+    let gateway = json!({
+        "type": "gateway",
+        "branches": [{"when": {"data": "/steps/b/visits", "atLeast": 2}, "next": "end"}],
+        "default": "a",
+    });
+    let steps = json!({"a": step("b"), "b": b, "g": gateway});
+    let fields = json!({"prompts": {"allowUndefined": ["count"]}});
+    let flow = definition(agent(fields), json!({"entryStep": "a", "steps": steps}));
+    let text = "{uv-iteration} {uv-visit} {uv-previous_response} {uv-count}";
+    let flow = with_prompts(flow, &[("prompts/b.md", text)]);
+
+    let result = bench.run(flow).await;
+
+    assert!(result.is_success(), "{result:?}");
+    let retries: Vec<u32> = result.summaries.iter().map(|it| it.at.retry).collect();
+    assert_eq!(retries, [0, 0, 1, 2, 0, 0]);
+    let first = "2 1 first {uv-count}";
+    assert_eq!(
+        bench.agents.prompts(),
+        ["Go on.", first, first, first, "Go on.", "6 2 third 2"]
+    );
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_word_reaches_the_check_first_and_the_completion_after() {
     let bench = Bench::new([says("APPROVED")]);
     let a = checked("b", json!({"type": "keyword", "keywords": ["APPROVED"]}));
@@ -230,6 +321,47 @@ async fn a_word_reaches_the_check_first_and_the_completion_after() {
     // Both have reacted: the step passed, and the flow is complete.
     assert_eq!((result.checks, result.steps["a"].passed), (1, None));
     assert_eq!(result.iterations(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shared_keyword_reaches_the_check_of_a_step_with_sub_steps_before_completion() {
+    // The keyword is in the answer of the step itself, or in that of its sub-step.
+    for answers in [["APPROVED", "fine"], ["fine", "APPROVED"]] {
+        let bench = Bench::new(answers.map(says));
+        let mut a = checked("b", json!({"type": "keyword", "keywords": ["APPROVED"]}));
+        a["subSteps"] = json!(["p"]);
+        let p = json!({"type": "subStep", "prompt": "prompts/a.md"});
+        let steps = json!({"entryStep": "a", "steps": {"a": a, "p": p, "b": step("end")}});
+        let completion = completing("keywordSignal", json!({"keywords": ["APPROVED"]}));
+        let verdicts = Arc::new(Mutex::new(Vec::new()));
+        let seen = verdicts.clone();
+        let options = bench.options().observer(move |event: &FlowEvent<'_>| {
+            if let FlowEvent::Decided { fact, .. } = event {
+                let verdict = match fact {
+                    FlowFact::Checked { verdict, .. } => {
+                        let passed = verdict.as_ref().is_ok_and(|verdict| verdict.passed);
+                        format!("check passed: {passed}")
+                    }
+                    FlowFact::CompletionChecked { verdict, .. } => {
+                        let verdict = verdict.as_ref().expect("a verdict");
+                        format!("complete: {}", verdict.complete.is_some())
+                    }
+                    _ => return,
+                };
+                seen.lock().expect("no panic").push(verdict);
+            }
+        });
+
+        let result = bench.run_with(definition(completion, steps), options).await;
+
+        assert!(result.is_success(), "{result:?}");
+        assert_eq!(result.iterations(), 2, "{answers:?}");
+        assert_eq!(
+            *verdicts.lock().expect("no panic"),
+            ["check passed: true", "complete: true"],
+            "{answers:?}"
+        );
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -80,7 +80,7 @@ fn variables_come_from_the_step_then_outputs_then_parameters_then_the_flow() {
         json!({
             "city": "Tokyo", "days": "5", "tags": "x, y", "loud": "true",
             "points": r#"{"total":7}"#, "score": r#"{"total":7}"#, "seen": "1",
-            "flow": "review", "step": "b", "iteration": "2", "visit": "1", "retry": "0",
+            "flow": "review", "step": "b", "iteration": "2", "visit": "1",
             "previous_response": "set",
         })
     );
@@ -98,7 +98,7 @@ fn before_the_first_answer_the_answer_before_is_blank() {
 }
 
 #[test]
-fn a_check_gets_the_answer_and_the_calls_of_all_its_try() {
+fn a_check_receives_all_answers_of_its_try() {
     let mut a = checked("end", json!({}));
     a["subSteps"] = json!(["p"]);
     let mut script = Script::of(json!({"a": a, "p": part(json!({}))}))
@@ -111,8 +111,8 @@ fn a_check_gets_the_answer_and_the_calls_of_all_its_try() {
         panic!("a check")
     };
 
-    assert_eq!(order.text, "of the part");
-    assert_eq!(order.variables["response"], "of the part");
+    assert_eq!(order.text, "of the parent\n\nof the part");
+    assert_eq!(order.variables["response"], order.text);
     assert_eq!(order.iteration, 2);
 }
 

@@ -143,6 +143,47 @@ fn a_notification_that_cannot_be_delivered_ends_the_flow() {
 }
 
 #[test]
+fn a_notification_is_sent_again_as_often_as_the_step_is_tried_again() {
+    let escalation = json!({"escalateTo": "https://example.com/", "notificationMethod": "webhook"});
+    let retry = json!({"maxRetries": 2, "onExhausted": "error"});
+    let a = checked("end", json!({"escalation": escalation, "retry": retry}));
+    let told = "notify https://example.com/ of a";
+    let (one, two) = (
+        "wait for Notification until 1000 ms",
+        "wait for Notification until 3000 ms",
+    );
+    for (kind, failures, expected) in [
+        (
+            FlowErrorKind::Notification,
+            1,
+            vec![told, one, told, "prompt 4: a visit 2"],
+        ),
+        (
+            FlowErrorKind::Notification,
+            3,
+            vec![told, one, told, two, told, "failed: notification"],
+        ),
+        (
+            FlowErrorKind::DependencyResolution,
+            1,
+            vec![told, "failed: dependency_resolution"],
+        ),
+    ] {
+        let mut script = Script::of(json!({"a": a.clone()})).checks([false; 3]);
+        script.notifications = std::iter::repeat_n(kind, failures).collect();
+
+        let script = script.run();
+
+        let asked = script.steps();
+        assert_eq!(
+            asked[6..6 + expected.len()],
+            expected,
+            "{kind:?} {failures}"
+        );
+    }
+}
+
+#[test]
 fn the_step_of_an_escalation_breaks_a_row_of_visits_and_a_webhook_does_not() {
     let limits = json!({"stepLoop": 1, "maxVisits": 3});
     for (method, to, visits) in [("in_agent", "lead", 3), ("log", "the lead", 1)] {

@@ -5,7 +5,7 @@ use autonoe_flow::{
     CheckVerdict, Expense, FlowAction, FlowEnd, FlowErrorKind, FlowFact, FlowLimits, PromptOutcome,
 };
 use jiff::Timestamp;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::checked;
 use crate::machine_script::{Script, breaks, failure, says};
@@ -70,17 +70,155 @@ fn a_rate_limit_is_waited_for_and_the_prompt_sent_again_under_the_same_number() 
     assert_eq!(script.machine.context().iteration(), 1);
 }
 
-#[test]
-fn a_rate_limit_ends_a_flow_that_is_not_to_wait() {
-    let script = Script::of(json!({"a": step("end")}))
-        .prompts([PromptOutcome::RateLimited { resets_at: None }])
-        .run();
-
-    assert_eq!(script.told, ["prompt 1: a", "failed: sdk_rate_limit"]);
+/// Steps of which the first hits a rate limit, with this policy.
+fn limited(policy: Value, times: usize) -> Script {
+    let mut a = step("b");
+    a["retry"] = policy.clone();
+    let mut steps = json!({"a": a, "b": step("end")});
+    if policy["fallbackStep"].is_string() {
+        steps["c"] = step("end");
+    }
+    let limited = || PromptOutcome::RateLimited { resets_at: None };
+    Script::of(steps).prompts(std::iter::repeat_with(limited).take(times))
 }
 
 #[test]
-fn a_spent_budget_ends_the_flow_before_the_next_prompt_and_a_complete_flow_is_complete() {
+fn a_rate_limit_fails_the_step_of_a_flow_that_is_not_to_wait_and_its_policy_decides() {
+    let stopped = "stopped: sdk_rate_limit";
+    for (policy, times, expected) in [
+        (json!({"maxRetries": 0}), 1, vec![stopped]),
+        (
+            json!({"maxRetries": 2}),
+            3,
+            vec![
+                "wait for Retry until 1000 ms",
+                "prompt 1: a retry 1",
+                "wait for Retry until 3000 ms",
+                "prompt 1: a retry 2",
+                stopped,
+            ],
+        ),
+        (
+            json!({"maxRetries": 1}),
+            1,
+            vec![
+                "wait for Retry until 1000 ms",
+                "prompt 1: a retry 1",
+                "prompt 2: b",
+                "complete at end?",
+                "complete",
+            ],
+        ),
+        (
+            json!({"maxRetries": 0, "onExhausted": "fallback", "fallbackStep": "c"}),
+            1,
+            vec!["prompt 1: c", "complete at end?", "complete"],
+        ),
+        (
+            json!({"maxRetries": 0, "onExhausted": "skip"}),
+            1,
+            vec!["prompt 1: b", "complete at end?", "complete"],
+        ),
+    ] {
+        let script = limited(policy.clone(), times).run();
+
+        assert_eq!(script.steps()[1..], expected, "{policy}");
+    }
+}
+
+#[test]
+fn a_spent_quota_leaves_the_step_where_it_was() {
+    let mut script = limited(json!({"maxRetries": 1}), 2).run();
+    let at = script.now;
+
+    let mut action = script.tell(FlowFact::Resumed { at });
+    while !matches!(action, FlowAction::Finish(_)) {
+        action = script.step(action);
+    }
+
+    assert_eq!(
+        script.steps()[3..],
+        [
+            "stopped: sdk_rate_limit",
+            "prompt 1: a retry 1",
+            "prompt 2: b",
+            "complete at end?",
+            "complete"
+        ]
+    );
+    assert_eq!(script.machine.steps()["a"].passed, Some(true));
+}
+
+#[test]
+fn a_rate_limit_of_a_sub_step_follows_the_policies_of_the_steps_around_it() {
+    let parts = |policy: Value| {
+        let mut a = step("b");
+        a["subSteps"] = json!(["p"]);
+        a["retry"] = policy;
+        json!({"a": a, "p": super::part(json!({})), "b": step("end")})
+    };
+    let limited = || {
+        let limited = PromptOutcome::RateLimited { resets_at: None };
+        [says("fine"), limited]
+    };
+
+    let skipped = json!({"maxRetries": 0, "onExhausted": "skip"});
+    let skips = Script::of(parts(skipped)).prompts(limited()).run();
+    let retries = Script::of(parts(json!({"maxRetries": 1})));
+    let retries = retries.prompts(limited()).run();
+    let mut stops = Script::of(parts(json!({"maxRetries": 0})));
+    stops = stops.prompts(limited()).run();
+    let at = stops.now;
+    let resumed = stops.tell(FlowFact::Resumed { at });
+
+    assert_eq!(skips.steps()[1..3], ["prompt 2: p", "prompt 2: b"]);
+    assert_eq!(
+        retries.steps()[1..4],
+        [
+            "prompt 2: p",
+            "wait for Retry until 1000 ms",
+            "prompt 2: a retry 1"
+        ]
+    );
+    assert_eq!(
+        stops.steps()[1..],
+        ["prompt 2: p", "stopped: sdk_rate_limit", "prompt 2: p"]
+    );
+    assert!(matches!(resumed, FlowAction::Prompt(_)), "{resumed:?}");
+}
+
+#[test]
+fn a_rate_limit_of_a_judge_fails_its_step_if_the_flow_is_not_to_wait() {
+    for (retries, expected) in [
+        (0, "stopped: sdk_rate_limit"),
+        (1, "wait for Retry until 1000 ms"),
+    ] {
+        let a = checked("end", json!({"retry": {"maxRetries": retries}}));
+        let mut script = Script::of(json!({"a": a}));
+        let action = script.begin();
+        let _ = script.step(action);
+        let at = script.now;
+
+        let action = script.tell(FlowFact::CheckLimited {
+            at,
+            resets_at: None,
+            spent: Expense::default(),
+        });
+        // The answer is an iteration, after which the completion is asked.
+        if let FlowAction::AskCompletion(_) = action {
+            let _ = script.step(action);
+        }
+
+        assert_eq!(script.steps()[2..], [expected], "{retries}");
+        if retries == 0 {
+            let resumed = script.tell(FlowFact::Resumed { at });
+            assert!(matches!(resumed, FlowAction::Check(_)), "{resumed:?}");
+        }
+    }
+}
+
+#[test]
+fn a_spent_budget_stops_the_flow_before_the_next_prompt_and_a_complete_flow_is_complete() {
     let budget = Budget::default().with_cost(CostUsd::from_cents(5));
     let limits = FlowLimits {
         budget,
@@ -98,18 +236,94 @@ fn a_spent_budget_ends_the_flow_before_the_next_prompt_and_a_complete_flow_is_co
     }]
     .into();
 
-    assert_eq!(
-        spends.run().steps(),
-        ["prompt 1: a", "failed: budget_exceeded"]
-    );
+    let mut spends = spends.run();
+    assert_eq!(spends.steps(), ["prompt 1: a", "stopped: budget_exceeded"]);
     assert_eq!(
         completes.run().steps(),
         ["prompt 1: a", "complete at end?", "complete"]
     );
+    let mut stopped = stopped.run();
+    assert_eq!(stopped.steps(), ["prompt 1: a", "stopped: budget_exceeded"]);
+
+    // Under the same limits they stop again, under higher ones they continue.
+    let at = spends.now;
+    let higher = FlowLimits {
+        budget: Budget::default().with_cost(CostUsd::from_cents(50)),
+        ..FlowLimits::default()
+    };
+    let _ = spends.tell(FlowFact::Resumed { at });
+    for (script, next) in [(&mut spends, "prompt 2: b"), (&mut stopped, "prompt 1: a")] {
+        let _ = script.tell(FlowFact::LimitsChanged { limits: higher });
+        let _ = script.tell(FlowFact::Resumed { at });
+
+        let told = script.told.iter().rev().take(2).map(String::as_str);
+        let told: Vec<&str> = told.collect();
+        assert_eq!(told, [next, "stopped: budget_exceeded"]);
+    }
+}
+
+#[test]
+fn the_time_since_a_stop_does_not_count() {
+    let minute = std::time::Duration::from_secs(60);
+    let budget = Budget::default().with_time(minute);
+    let mut script = Script::of(json!({"a": step("end")})).limits(FlowLimits {
+        budget,
+        ..FlowLimits::default()
+    });
+    let second = |second| Timestamp::from_second(second).expect("in range");
+    let _ = script.begin();
+    let _ = script.tell(FlowFact::Cancelled { at: second(20) });
+    let interrupted = PromptOutcome::Cancelled;
+    let stopped = script.tell(FlowFact::Prompted {
+        at: second(20),
+        iteration: 1,
+        outcome: interrupted,
+        spent: Expense::default(),
+    });
+
+    let resumed = script.tell(FlowFact::Resumed { at: second(5_000) });
+
+    assert!(matches!(
+        stopped,
+        FlowAction::Finish(FlowEnd::Stopped { .. })
+    ));
+    let FlowAction::Prompt(order) = resumed else {
+        panic!("{resumed:?}");
+    };
     assert_eq!(
-        stopped.run().steps(),
-        ["prompt 1: a", "failed: budget_exceeded"]
+        order.budget.time,
+        Some(minute - std::time::Duration::from_secs(20))
     );
+    assert_eq!(script.machine.deadline(), Some(second(5_040)));
+}
+
+#[test]
+fn a_stopped_flow_continues_only_when_it_is_resumed() {
+    let mut script = limited(json!({"maxRetries": 0}), 1).run();
+    let at = script.now;
+    let stopped = script.machine.clone();
+
+    for fact in [
+        FlowFact::WaitOver { at },
+        FlowFact::Cancelled { at },
+        FlowFact::Lost { spent: None },
+        FlowFact::Failed {
+            at,
+            failure: failure(FlowErrorKind::Record),
+        },
+        FlowFact::Prompted {
+            at,
+            iteration: 1,
+            outcome: says("late"),
+            spent: Expense::default(),
+        },
+    ] {
+        assert_eq!(script.tell(fact.clone()), stopped.action(), "{fact:?}");
+        assert_eq!(script.machine, stopped);
+    }
+    let resumed = script.tell(FlowFact::Resumed { at });
+    assert!(matches!(resumed, FlowAction::Prompt(_)), "{resumed:?}");
+    assert_eq!(script.tell(FlowFact::Resumed { at }), FlowAction::Continue);
 }
 
 #[test]
@@ -126,7 +340,7 @@ fn a_wait_that_would_outlast_the_time_budget_is_not_begun() {
         .prompts([breaks(FlowErrorKind::SdkConnection)])
         .run();
 
-    assert_eq!(script.told, ["prompt 1: a", "failed: budget_exceeded"]);
+    assert_eq!(script.told, ["prompt 1: a", "stopped: budget_exceeded"]);
 }
 
 #[test]
@@ -149,21 +363,23 @@ fn money_that_nobody_tells_cannot_be_kept_to() {
     });
 
     assert!(
-        matches!(action, FlowAction::Finish(FlowEnd::Failed { failure }) if failure.kind == FlowErrorKind::BudgetExceeded)
+        matches!(action, FlowAction::Finish(FlowEnd::Stopped { failure }) if failure.kind == FlowErrorKind::BudgetExceeded)
     );
 }
 
 #[test]
-fn a_person_stops_a_flow_wherever_it_is() {
+fn a_person_stops_a_flow_wherever_it_is_and_it_resumes_there() {
+    let (stop, stopped) = ("stop", "stopped: interrupted");
     for (facts, expected) in [
-        (0, vec!["prompt 1: a", "stop", "failed: interrupted"]),
+        (0, vec!["prompt 1: a", stop, stopped, "prompt 1: a"]),
+        // The verdict came nevertheless, and is kept.
         (
             1,
-            vec!["prompt 1: a", "check a", "stop", "failed: interrupted"],
+            vec!["prompt 1: a", "check a", stop, stopped, "complete?"],
         ),
         (
             2,
-            vec!["prompt 1: a", "check a", "complete?", "failed: interrupted"],
+            vec!["prompt 1: a", "check a", "complete?", stopped, "complete?"],
         ),
     ] {
         let mut script = Script::of(json!({"a": checked("end", json!({}))}));
@@ -173,7 +389,7 @@ fn a_person_stops_a_flow_wherever_it_is() {
             action = script.step(action);
         }
 
-        if let FlowAction::Stop = script.tell(FlowFact::Cancelled) {
+        if let FlowAction::Stop = script.tell(FlowFact::Cancelled { at }) {
             let fact = match action {
                 FlowAction::Prompt(_) => FlowFact::Prompted {
                     at,
@@ -192,8 +408,42 @@ fn a_person_stops_a_flow_wherever_it_is() {
             };
             let _ = script.tell(fact);
         }
+        let _ = script.tell(FlowFact::Resumed { at });
 
         assert_eq!(script.told, expected);
+    }
+}
+
+#[test]
+fn a_failure_of_what_a_person_stopped_is_no_failure_of_the_step() {
+    let spent = Expense::default();
+    for checks in [false, true] {
+        let mut script = Script::of(json!({"a": checked("end", json!({}))}));
+        let at = script.now;
+        let mut action = script.begin();
+        if checks {
+            action = script.step(action);
+        }
+        let _ = script.tell(FlowFact::Cancelled { at });
+        let fact = match checks {
+            false => FlowFact::Prompted {
+                at,
+                iteration: 1,
+                outcome: breaks(FlowErrorKind::SdkSession),
+                spent,
+            },
+            true => FlowFact::Checked {
+                at,
+                verdict: Err(failure(FlowErrorKind::StepCheck)),
+                spent,
+            },
+        };
+        let _ = script.tell(fact);
+
+        let resumed = script.tell(FlowFact::Resumed { at });
+
+        assert_eq!(resumed, action);
+        assert_eq!(script.told[script.told.len() - 2], "stopped: interrupted");
     }
 }
 
@@ -294,7 +544,7 @@ fn a_flow_goes_on_under_other_limits_and_what_it_spent_stays_spent() {
     let action = script.step(asked);
 
     assert!(
-        matches!(&action, FlowAction::Finish(FlowEnd::Failed { failure }) if failure.budget == Some(BudgetKind::Cost)),
+        matches!(&action, FlowAction::Finish(FlowEnd::Stopped { failure }) if failure.budget == Some(BudgetKind::Cost)),
         "{action:?}"
     );
 }

@@ -4,7 +4,7 @@ use autonoe_flow::{CompletionVerdict, FlowAction, FlowEnd, FlowErrorKind, FlowFa
 use serde_json::json;
 
 use super::{checked, part};
-use crate::machine_script::{Script, breaks, says, sets};
+use crate::machine_script::{Script, breaks, failure, says, sets};
 use crate::support::step;
 
 #[test]
@@ -63,7 +63,7 @@ fn the_end_while_the_flow_is_not_complete_is_an_error() {
 }
 
 #[test]
-fn a_failed_step_is_tried_again_with_the_same_prompt_as_often_as_the_policy_says() {
+fn a_failed_step_is_tried_again_as_often_as_the_policy_says() {
     let steps = json!({"a": checked("end", json!({"retry": {"maxRetries": 2}}))});
 
     let passes = Script::of(steps.clone()).checks([false, false, true]).run();
@@ -145,7 +145,7 @@ fn a_phase_is_reached_when_its_step_passed_and_the_completion_is_asked_then() {
         action = script.step(action);
     }
 
-    assert_eq!(phases, ["", "half", "done+half", "done+half"]);
+    assert_eq!(phases, ["done+half", "done+half"]);
 }
 
 #[test]
@@ -185,8 +185,12 @@ fn an_error_that_no_new_try_can_mend_ends_the_flow_at_once() {
     {
         let script = Script::of(json!({"a": a})).prompts([breaks(*kind)]).run();
 
+        let end = match failure(*kind).is_resumable() {
+            true => "stopped",
+            false => "failed",
+        };
         assert_eq!(script.told.len(), 2, "{kind:?}");
-        assert_eq!(script.told[1], format!("failed: {}", kind.code()));
+        assert_eq!(script.told[1], format!("{end}: {}", kind.code()));
     }
 }
 
@@ -250,14 +254,65 @@ fn sub_steps_are_run_in_order_after_the_prompt_and_before_the_check() {
         script.told,
         [
             "prompt 1: a",
-            "complete?",
             "prompt 2: p",
-            "complete?",
             "prompt 3: q",
-            "complete?",
             "check a",
             "complete?",
             "complete at end?",
+            "complete"
+        ]
+    );
+}
+
+#[test]
+fn the_completion_is_asked_when_no_step_around_has_its_check_ahead() {
+    let check = json!({"type": "keyword", "keywords": ["OK"]});
+    let sub_steps = |of_a: bool, of_p: bool| {
+        let mut a = step("end");
+        a["subSteps"] = json!(["p", "q"]);
+        let mut p = part(json!({"subSteps": ["r"]}));
+        for (work, is_checked) in [(&mut a, of_a), (&mut p, of_p)] {
+            if is_checked {
+                work["check"] = check.clone();
+            }
+        }
+        json!({"a": a, "p": p, "q": part(json!({})), "r": part(json!({}))})
+    };
+    let (a, p, r, q) = ("prompt 1: a", "prompt 2: p", "prompt 3: r", "prompt 4: q");
+    for (of_a, of_p, expected) in [
+        (false, false, vec![a, "?", p, "?", r, "?", q, "?"]),
+        (false, true, vec![a, "?", p, r, "check p", "?", q, "?"]),
+        (true, false, vec![a, p, r, q, "check a", "?"]),
+        (true, true, vec![a, p, r, "check p", q, "check a", "?"]),
+    ] {
+        let script = Script::of(sub_steps(of_a, of_p)).run();
+
+        let mut told = script.told.iter().map(|told| match told.as_str() {
+            "complete?" => "?",
+            told => told,
+        });
+        let before_the_end: Vec<&str> = told.by_ref().take(expected.len()).collect();
+        assert_eq!(before_the_end, expected, "{of_a} {of_p}");
+        let rest: Vec<&str> = told.collect();
+        assert_eq!(rest, ["complete at end?", "complete"], "{of_a} {of_p}");
+    }
+}
+
+#[test]
+fn the_completion_is_asked_when_a_sub_step_fails_its_parent_before_the_check() {
+    let mut a = checked("end", json!({}));
+    a["subSteps"] = json!(["p"]);
+    let p = part(json!({"check": {"type": "keyword", "keywords": ["OK"]}}));
+    let mut script = Script::of(json!({"a": a, "p": p})).checks([false]);
+    script.completions = [Ok(true)].into();
+
+    assert_eq!(
+        script.run().told,
+        [
+            "prompt 1: a",
+            "prompt 2: p",
+            "check p",
+            "complete?",
             "complete"
         ]
     );

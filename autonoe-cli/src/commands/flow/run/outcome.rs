@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use autonoe_core::{CostTotal, TokenUsage, format_duration};
-use autonoe_flow::{FlowEnd, FlowErrorKind, FlowFailure, FlowResult, IterationSummary, StepRecord};
+use autonoe_flow::{
+    FlowEnd, FlowErrorKind, FlowFailure, FlowLayer, FlowResult, IterationSummary, StepRecord,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -24,8 +26,10 @@ pub(in crate::commands) struct FlowOutcome<'a> {
     complete: bool,
     /// Why it is complete, for people; `null` if it is not.
     reason: Option<&'a str>,
-    /// Why it failed; `null` if it is complete.
+    /// Why it failed or stopped; `null` if it is complete.
     failure: Option<Failure<'a>>,
+    /// Whether it stopped and the same command resumes it.
+    resumable: bool,
     /// Each prompt that was sent for a step, in their order.
     iterations: Vec<Iteration<'a>>,
     /// The steps that were visited, by id.
@@ -89,7 +93,7 @@ impl<'a> FlowOutcome<'a> {
     pub(super) fn of(result: &'a FlowResult) -> Self {
         let reason = match &result.end {
             FlowEnd::Complete { reason, .. } => Some(reason.as_str()),
-            FlowEnd::Failed { .. } => None,
+            FlowEnd::Failed { .. } | FlowEnd::Stopped { .. } => None,
         };
         let steps = result.steps.iter();
         let elapsed = result.elapsed.as_millis();
@@ -99,6 +103,7 @@ impl<'a> FlowOutcome<'a> {
             complete: result.is_success(),
             reason,
             failure: result.end.failure().map(Failure::of),
+            resumable: result.end.is_resumable(),
             iterations: result.summaries.iter().map(Iteration::of).collect(),
             steps: steps
                 .map(|(id, step)| (id.as_str(), Step::of(step)))
@@ -144,15 +149,31 @@ impl<'a> Step<'a> {
     }
 }
 
-/// Says why a flow ended.
+/// Says how a flow ended, and why.
 pub(in crate::commands) fn why(end: &FlowEnd) -> String {
+    let at_step = |failure: &FlowFailure| match &failure.step {
+        Some(step) => format!(" at the step {step}: {}", whole(failure)),
+        None => format!(": {}", whole(failure)),
+    };
     match end {
-        FlowEnd::Complete { reason, .. } => format!("it is complete: {reason}"),
-        FlowEnd::Failed { failure } => match &failure.step {
-            Some(step) => format!("it failed at the step {step}: {}", whole(failure)),
-            None => format!("it failed: {}", whole(failure)),
-        },
+        FlowEnd::Complete { reason, .. } => format!("ended: it is complete: {reason}"),
+        FlowEnd::Failed { failure } => format!("ended: it failed{}", at_step(failure)),
+        FlowEnd::Stopped { failure } => format!("stopped{}", at_step(failure)),
     }
+}
+
+/// Says how to resume a flow that has stopped.
+fn how_to_resume(end: &FlowEnd) -> Option<&'static str> {
+    let failure = end.failure().filter(|_| end.is_resumable())?;
+    Some(match failure.kind {
+        FlowErrorKind::BudgetExceeded => {
+            "The same command with a higher limit resumes it; --anew starts over.\n"
+        }
+        kind if kind.layer() == FlowLayer::Prompt => {
+            "Once the prompt is repaired, the same command resumes it; --anew starts over.\n"
+        }
+        _ => "The same command resumes it; --anew starts over.\n",
+    })
 }
 
 /// Writes for people why a flow ended and what it took.
@@ -164,12 +185,13 @@ pub(super) fn shown(result: &FlowResult) -> String {
         number => format!("{number} {what}s"),
     };
     format!(
-        "{}\n{}, {}, {}, {}\n",
-        harmless_line(&format!("Flow {flow} ({run}) ended: {why}")),
+        "{}\n{}, {}, {}, {}\n{}",
+        harmless_line(&format!("Flow {flow} ({run}) {why}")),
         counted(result.iterations(), "iteration"),
         counted(result.checks, "check"),
         format_duration(result.elapsed),
-        result.spent.cost
+        result.spent.cost,
+        how_to_resume(&result.end).unwrap_or_default()
     )
 }
 
@@ -194,6 +216,25 @@ pub(super) fn code_of(kind: FlowErrorKind) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_a_stopped_flow_is_said_to_resume_and_a_spent_budget_needs_a_higher_limit() {
+        for kind in FlowErrorKind::ALL {
+            let failure = FlowFailure::new(*kind, "why");
+            let hint = match kind.code() {
+                "interrupted" | "sdk_rate_limit" => "The same command resumes it",
+                "budget_exceeded" => "The same command with a higher limit resumes it",
+                _ => "Once the prompt is repaired, the same command resumes it",
+            };
+            let stopped = FlowEnd::Stopped {
+                failure: failure.clone(),
+            };
+            let said = how_to_resume(&stopped).filter(|_| failure.is_resumable());
+            assert_eq!(said.is_some(), failure.is_resumable());
+            assert!(said.is_none_or(|said| said.starts_with(hint)), "{said:?}");
+            assert_eq!(how_to_resume(&FlowEnd::Failed { failure }), None);
+        }
+    }
 
     #[test]
     fn each_kind_of_failure_has_the_code_that_is_documented() {
