@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use autonoe_core::open_file_to_append;
 
 use super::databases::{Changing, Databases};
-use super::plan::{CODEX, HOME, STATE, TEMPORARY};
+use super::plan::{CODEX, HOME, STATE};
 
 /// What was in the folder of a program before any tool ran.
 ///
@@ -17,11 +17,13 @@ use super::plan::{CODEX, HOME, STATE, TEMPORARY};
 /// conversation. So everything is brought back before the next one:
 ///
 /// - `codex`, its home, to exactly what it was, by content;
-/// - `home` and `tmp` to empty folders;
+/// - `home` and the folder for temporary files to empty folders;
 /// - `state`, where it has databases open, must be as it was; nothing can be brought back there.
 #[derive(Debug)]
 pub(crate) struct Furnishing {
     folder: PathBuf,
+    /// The folder for temporary files.
+    temporary: PathBuf,
     home: BTreeMap<PathBuf, Entry>,
     databases: Databases,
 }
@@ -35,16 +37,22 @@ enum Entry {
 
 impl Furnishing {
     /// Looks what is in `folder`, whose databases the process `program` has open. No tool may have
-    /// run yet.
+    /// run yet. The temporary files of tools are in `temporary`.
     ///
     /// # Errors
     ///
     /// Something cannot be read, or is of a kind that does not belong there.
-    pub(crate) fn look(folder: &Path, program: u32, changing: Changing) -> io::Result<Self> {
+    pub(crate) fn look(
+        folder: &Path,
+        temporary: &Path,
+        program: u32,
+        changing: Changing,
+    ) -> io::Result<Self> {
         let mut home = BTreeMap::new();
         read_tree(&folder.join(CODEX), Path::new(""), &mut home)?;
         Ok(Self {
             folder: folder.to_owned(),
+            temporary: temporary.to_owned(),
             home,
             databases: Databases::look(&folder.join(STATE), program, changing)?,
         })
@@ -58,17 +66,16 @@ impl Furnishing {
     ///
     /// It cannot be brought back.
     pub(crate) fn restore(&self, program: u32) -> io::Result<()> {
-        let places = [CODEX, HOME, STATE, TEMPORARY];
+        let places = [CODEX, HOME, STATE];
         for entry in fs::read_dir(&self.folder)? {
             let entry = entry?;
             if !places.iter().any(|place| entry.file_name() == *place) {
                 remove(&entry.path())?;
             }
         }
-        for name in [HOME, TEMPORARY] {
-            let path = self.folder.join(name);
-            own_folder(&path)?;
-            for entry in fs::read_dir(&path)? {
+        for path in [&self.folder.join(HOME), &self.temporary] {
+            own_folder(path)?;
+            for entry in fs::read_dir(path)? {
                 remove(&entry?.path())?;
             }
         }
@@ -83,14 +90,17 @@ impl Furnishing {
     ///
     /// It is not.
     pub(crate) fn verify(&self, program: u32) -> io::Result<()> {
-        let is_empty =
-            |name| Ok::<_, io::Error>(fs::read_dir(self.folder.join(name))?.count() == 0);
-        for name in [CODEX, HOME, STATE, TEMPORARY] {
-            if !fs::symlink_metadata(self.folder.join(name))?.is_dir() {
+        let is_empty = |path: &Path| Ok::<_, io::Error>(fs::read_dir(path)?.count() == 0);
+        let is_folder = |path: &Path| Ok::<_, io::Error>(fs::symlink_metadata(path)?.is_dir());
+        for name in [CODEX, HOME, STATE] {
+            if !is_folder(&self.folder.join(name))? {
                 return Err(changed(name));
             }
         }
-        if !is_empty(HOME)? || !is_empty(TEMPORARY)? {
+        if !is_folder(&self.temporary)?
+            || !is_empty(&self.temporary)?
+            || !is_empty(&self.folder.join(HOME))?
+        {
             return Err(changed("the folders for tools"));
         }
         let mut home = BTreeMap::new();

@@ -21,6 +21,7 @@ pub(super) struct Standing {
     /// How it was started.
     pub(super) fit: Fit,
     pub(super) folder: PathBuf,
+    pub(super) temporary: PathBuf,
     /// What was in its folder before any tool ran; `None` until that was looked at.
     pub(super) furnishing: Option<Arc<Furnishing>>,
 }

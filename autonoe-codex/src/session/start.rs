@@ -29,6 +29,8 @@ const MEMORY_FILE: &str = "AGENTS.md";
 
 /// A program that lives, and all that belongs to the talk with it.
 pub(crate) struct Live {
+    /// The session, which is told of its MCP servers that fail.
+    spec: SessionSpec,
     pub(super) talk: Talk,
     pub(super) pending: Pending,
     pub(super) conversation: Option<Conversation>,
@@ -69,7 +71,7 @@ impl Live {
             Some(kept) => Ok(Self {
                 pending: kept.pending,
                 is_taken_over: true,
-                ..Self::new(kept.talk, Some(kept.standing))
+                ..Self::new(spec, kept.talk, Some(kept.standing))
             }),
             None => Self::start(options, spec).await,
         }
@@ -83,6 +85,7 @@ impl Live {
             // After that, because it makes what is missing.
             fit: LaunchPlan::fit(options, spec)?,
             folder: place.path().to_owned(),
+            temporary: place.temporary().to_owned(),
             furnishing: None,
         };
         let launch = LaunchPlan::launch(options, spec, place).await?;
@@ -96,12 +99,13 @@ impl Live {
             .map_err(|error| unstartable(&options.program, error))?;
         let is_kept = options.program_life == ProgramLife::Run && spec.keeping.is_open();
         let talk = Talk::new(process, stdin, stdout, standing.fit.is_enclosed());
-        Ok(Self::new(talk, is_kept.then_some(standing)))
+        Ok(Self::new(spec, talk, is_kept.then_some(standing)))
     }
 
-    fn new(talk: Talk, standing: Option<Standing>) -> Self {
+    fn new(spec: &SessionSpec, talk: Talk, standing: Option<Standing>) -> Self {
         let (tell_refused, refused) = mpsc::unbounded_channel();
         Self {
+            spec: spec.clone(),
             talk,
             pending: Pending::default(),
             conversation: None,
@@ -234,6 +238,13 @@ impl Live {
         match message.message {
             Message::Notice(notice @ Notice::Warning(_)) if ours.is_none() => {
                 self.early.push(notice);
+            }
+            // A server may fail before the answer that names the conversation.
+            Message::Notice(Notice::ServerFailed { name, error })
+                if ours.is_none() || !is_foreign =>
+            {
+                let error = AgentError::new(AgentErrorKind::Configuration, error);
+                self.spec.may_start_without(&name, &error);
             }
             Message::Notice(_) if is_foreign => {
                 tracing::debug!("a notice of another conversation");

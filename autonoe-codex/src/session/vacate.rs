@@ -33,8 +33,8 @@ impl Live {
             tracing::info!("Codex has started something already");
             return;
         };
-        let folder = standing.folder.clone();
-        let look = move || Furnishing::look(&folder, program, changing);
+        let (folder, temporary) = (standing.folder.clone(), standing.temporary.clone());
+        let look = move || Furnishing::look(&folder, &temporary, program, changing);
         match tokio::task::spawn_blocking(look).await {
             Ok(Ok(furnishing)) => standing.furnishing = Some(Arc::new(furnishing)),
             Ok(Err(error)) => tracing::warn!(%error, "the folder of Codex cannot be read"),

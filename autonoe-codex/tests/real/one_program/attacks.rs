@@ -157,9 +157,13 @@ async fn links_lead_nobody_astray() {
     run.kept_program();
     let precious = fs::read_to_string(run.file("precious.txt"));
     assert_eq!(precious.expect("it is there"), "precious\n");
-    for name in ["home", "tmp", "codex"] {
-        let found = fs::symlink_metadata(run.in_folder(name)).expect("it is there");
-        assert!(found.is_dir(), "{name}");
+    for folder in [
+        run.in_folder("home"),
+        run.in_folder("codex"),
+        run.temporary(),
+    ] {
+        let found = fs::symlink_metadata(&folder).expect("it is there");
+        assert!(found.is_dir(), "{folder:?}");
     }
     assert!(!run.in_folder("codex/AGENTS.md").exists());
     // What is written by the other name does not come back.
@@ -178,11 +182,9 @@ async fn the_homes_of_commands_are_empty_again() {
         let (run, prepared) = attacked(&[dirty], is_sandboxed).await;
 
         assert_eq!(prepared[0].0, ToolStatus::Ok, "{prepared:?}");
-        for name in ["home", "tmp"] {
-            let left = fs::read_dir(run.in_folder(name))
-                .expect("it is there")
-                .count();
-            assert_eq!(left, 0, "{name}");
+        for folder in [run.in_folder("home"), run.temporary()] {
+            let left = fs::read_dir(&folder).expect("it is there").count();
+            assert_eq!(left, 0, "{folder:?}");
         }
         assert!(!run.in_folder("more").exists());
         run.end().await;

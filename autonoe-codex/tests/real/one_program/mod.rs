@@ -14,6 +14,7 @@ use autonoe_core::{
     AgentClient, AgentClientFactory, Gate, Grants, KeptForRun, ProjectPaths, SessionSpec,
     StreamEvent, ToolStatus,
 };
+use autonoe_process::SessionParent;
 use autonoe_testkit::model_server::Script;
 
 use crate::setting::{Setting, events_of, within};
@@ -85,7 +86,13 @@ impl Run {
     fn in_folder(&self, name: &str) -> PathBuf {
         let folders = self.session_folders();
         assert_eq!(folders.len(), 1, "{folders:?}");
-        self.folder.join("tmp").join(&folders[0]).join(name)
+        let parent = SessionParent::in_directory(&self.folder.join("tmp"));
+        parent.sessions().join(&folders[0]).join(name)
+    }
+
+    /// Returns the folder for temporary files of the program.
+    fn temporary(&self) -> PathBuf {
+        self.folder.join("tmp").join(&self.session_folders()[0])
     }
 
     /// Ends the run, and looks whether anything is left.
