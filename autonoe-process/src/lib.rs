@@ -14,7 +14,8 @@
 //!   again.
 //! - [`Marker`] finds processes without a handle, for example those of a program that was killed.
 //!   A marker that this program was itself started with can be [handed on](Marker::hand_on).
-//! - [`SessionFolder`] is a folder that goes with the last process.
+//! - [`SessionFolder`] is a folder that is removed with the last process; [`SessionParent`] is the one
+//!   that all of them are in.
 //! - [`OsSandbox`] says what holds around a child: what it can write and see, and whether it
 //!   has a network. [`Launch::inside`] starts it there or not at all.
 //! - [`Commands`] runs commands to their end. [`find_program`] looks for a program.
@@ -56,6 +57,7 @@ mod outliving;
 mod process;
 mod sandbox;
 mod session_folder;
+mod session_parent;
 mod shut_down;
 mod signal;
 mod start;
@@ -80,6 +82,7 @@ pub use outliving::Outliving;
 pub use process::Process;
 pub use sandbox::{NestedSandboxes, Network, Obstacle, OsSandbox, SandboxError};
 pub use session_folder::SessionFolder;
+pub use session_parent::SessionParent;
 pub use shut_down::{EndedBy, ProcessInfo, ShutDown, Sweep};
 pub use signal::Signal;
 pub use start::Started;

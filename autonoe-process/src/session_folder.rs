@@ -1,14 +1,21 @@
-//! A folder that goes when a session does.
+//! Folders that are removed with a session.
 
-use std::fs::{self, File, Permissions, TryLockError};
+use std::fs::{self, DirBuilder, File, Permissions, TryLockError};
 use std::io;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::process::geteuid;
 
+use crate::session_parent::SessionParent;
+
 /// A folder for the files of one session, which only this user can look into.
+///
+/// It is made below the [`SessionParent`] of a directory for temporary files. A second folder with
+/// the same name is directly in that directory: the session's own
+/// [temporary files](Self::temporary) go there, so that a guard or a sandbox can refuse all writes
+/// to the parent.
 ///
 /// It is removed with all that is in it when it is dropped, also what was made
 /// read-only. Hand it to [`Launch::folder`](crate::Launch::folder), and it is removed
@@ -20,81 +27,97 @@ use rustix::process::geteuid;
 /// ```
 /// use autonoe_process::SessionFolder;
 ///
-/// # let parent = tempfile::tempdir()?;
-/// let folder = SessionFolder::create_in(parent.path(), "session-")?;
-/// let path = folder.path().to_owned();
-/// std::fs::write(path.join("notes"), "kept for a while")?;
+/// # let directory = tempfile::tempdir()?;
+/// let folder = SessionFolder::create_in(directory.path(), "session-")?;
+/// let (path, temporary) = (folder.path().to_owned(), folder.temporary().to_owned());
+/// std::fs::write(path.join("settings"), "read by the program")?;
+/// std::fs::write(temporary.join("output"), "written by its commands")?;
 ///
 /// drop(folder);
-/// assert!(!path.exists());
+/// assert!(!path.exists() && !temporary.exists());
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct SessionFolder {
     path: PathBuf,
+    temporary: PathBuf,
     /// The folder itself, locked. No child inherits it.
     _lock: File,
     is_removed: bool,
 }
 
 impl SessionFolder {
-    /// Makes a new folder in `parent`, with a name that begins with `prefix`.
+    /// Makes a new folder below the [`SessionParent`] of `directory`, with a name that begins with
+    /// `prefix`, and one for its temporary files in `directory`.
     ///
     /// # Errors
     ///
-    /// The system refuses it.
-    pub fn create_in(parent: &Path, prefix: &str) -> io::Result<Self> {
+    /// The system refuses it, or the parent belongs to another user.
+    pub fn create_in(directory: &Path, prefix: &str) -> io::Result<Self> {
+        let parent = SessionParent::open(directory)?;
         loop {
             let folder = tempfile::Builder::new()
                 .prefix(prefix)
                 .permissions(Permissions::from_mode(0o700))
-                .tempdir_in(parent)?;
+                .tempdir_in(parent.sessions())?;
             // Before it is locked, somebody else may take it for an abandoned one.
-            if let Some(created) = Self::locked(folder.path().to_owned())? {
-                let _ = folder.keep();
-                return Ok(created);
+            let Some(mut created) = Self::locked(folder.path().to_owned(), directory)? else {
+                continue;
+            };
+            if let Err(error) = DirBuilder::new().mode(0o700).create(&created.temporary) {
+                // What is there under this name is not ours.
+                created.is_removed = true;
+                match error.kind() {
+                    io::ErrorKind::AlreadyExists => continue,
+                    _ => return Err(error),
+                }
             }
+            let _ = folder.keep();
+            return Ok(created);
         }
     }
 
-    /// Finds the folders in `parent` of this user whose names begin with `prefix` and whose
-    /// program is gone. They are the caller's now, and removed when they are dropped.
+    /// Finds the folders below the [`SessionParent`] of `directory` whose names begin with `prefix`
+    /// and whose program is gone. They are the caller's now, and removed when they are dropped.
     ///
     /// What the sessions left running may still write to them: end it first, see
     /// [`Marker::kill_all`](crate::Marker::kill_all).
     ///
     /// # Errors
     ///
-    /// The folders cannot be listed.
+    /// The folders cannot be listed, or the parent belongs to another user.
     ///
     /// ```
     /// use autonoe_process::SessionFolder;
     ///
-    /// # let parent = tempfile::tempdir()?;
-    /// let held = SessionFolder::create_in(parent.path(), "session-")?;
-    /// std::fs::create_dir(parent.path().join("session-of-a-killed-program"))?;
+    /// # let directory = tempfile::tempdir()?;
+    /// let held = SessionFolder::create_in(directory.path(), "session-")?;
+    /// let left = held.path().with_file_name("session-of-a-killed-program");
+    /// std::fs::create_dir(&left)?;
     ///
-    /// let abandoned = SessionFolder::abandoned_in(parent.path(), "session-")?;
+    /// let abandoned = SessionFolder::abandoned_in(directory.path(), "session-")?;
     /// assert_eq!(abandoned.len(), 1);
     ///
     /// drop(abandoned);
-    /// assert!(!parent.path().join("session-of-a-killed-program").exists());
+    /// assert!(!left.exists());
     /// assert!(held.path().exists());
     /// # Ok::<(), std::io::Error>(())
     /// ```
-    pub fn abandoned_in(parent: &Path, prefix: &str) -> io::Result<Vec<Self>> {
+    pub fn abandoned_in(directory: &Path, prefix: &str) -> io::Result<Vec<Self>> {
+        let parent = SessionParent::open(directory)?;
         let mut abandoned = Vec::new();
-        for entry in fs::read_dir(parent)?.flatten() {
+        for entry in fs::read_dir(parent.sessions())?.flatten() {
             if entry.file_name().to_string_lossy().starts_with(prefix) {
                 // What cannot be looked at is somebody else's.
-                abandoned.extend(Self::locked(entry.path()).ok().flatten());
+                abandoned.extend(Self::locked(entry.path(), directory).ok().flatten());
             }
         }
         Ok(abandoned)
     }
 
-    /// Takes the folder at `path`; `None` if another program has it, or it is gone.
-    fn locked(path: PathBuf) -> io::Result<Option<Self>> {
+    /// Takes the folder at `path`, whose temporary files are in `directory`; `None` if another
+    /// program has it, or it is gone.
+    fn locked(path: PathBuf, directory: &Path) -> io::Result<Option<Self>> {
         // Links are not followed, so that nobody is led to a folder elsewhere.
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let lock = match openat(CWD, &path, flags, Mode::empty()) {
@@ -114,8 +137,10 @@ impl SessionFolder {
         // Who had it before may have removed it in the meantime.
         let is_there = fs::symlink_metadata(&path)
             .is_ok_and(|there| (there.dev(), there.ino()) == (held.dev(), held.ino()));
+        let temporary = directory.join(path.file_name().unwrap_or_default());
         Ok(is_there.then_some(Self {
             path,
+            temporary,
             _lock: lock,
             is_removed: false,
         }))
@@ -126,7 +151,13 @@ impl SessionFolder {
         &self.path
     }
 
-    /// Removes the folder.
+    /// Returns the folder for temporary files of the session. It is outside of the
+    /// [`SessionParent`].
+    pub fn temporary(&self) -> &Path {
+        &self.temporary
+    }
+
+    /// Removes the folder and its temporary files.
     ///
     /// # Errors
     ///
@@ -134,7 +165,13 @@ impl SessionFolder {
     pub fn remove(mut self) -> io::Result<()> {
         // One attempt is enough; `drop` would make another.
         self.is_removed = true;
-        remove(&self.path)
+        self.remove_both()
+    }
+
+    fn remove_both(&self) -> io::Result<()> {
+        // The temporary files go first: without the folder, nobody would look for them again.
+        let temporary = remove(&self.temporary);
+        remove(&self.path).and(temporary)
     }
 }
 
@@ -143,7 +180,7 @@ impl Drop for SessionFolder {
         if self.is_removed {
             return;
         }
-        if let Err(error) = remove(&self.path) {
+        if let Err(error) = self.remove_both() {
             let path = self.path.display();
             tracing::warn!(%path, %error, "the folder of a session cannot be removed");
         }

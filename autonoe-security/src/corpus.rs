@@ -41,6 +41,7 @@ pub fn files() -> &'static [File] {
         file("readers", include_str!("../corpus/readers.jsonl")),
         file("repositories", include_str!("../corpus/repositories.jsonl")),
         file("scripts", include_str!("../corpus/scripts.jsonl")),
+        file("sessions", include_str!("../corpus/sessions.jsonl")),
         file("settings", include_str!("../corpus/settings.jsonl")),
         file("shell", include_str!("../corpus/shell.jsonl")),
         file("tools", include_str!("../corpus/tools.jsonl")),

@@ -41,7 +41,9 @@ mod verdict;
 mod wrapper_options;
 
 pub use bash_security::{And, AndWhen, BashSecurity, DenyAll};
-pub use check::{Finding, InnerCommand, is_reading_awk_program, is_reading_sed_script};
+pub use check::{
+    Finding, InnerCommand, is_reading_awk_program, is_reading_sed_script, is_session_parent,
+};
 pub use credential_places::CREDENTIAL_PLACES;
 pub use inner_commands::InnerCommands;
 pub use policy::{

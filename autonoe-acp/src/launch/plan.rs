@@ -127,7 +127,7 @@ pub(crate) async fn launch(options: &AcpOptions, spec: &SessionSpec) -> Result<L
     let has_walls = options.walls.are_needed(spec)?;
     let place = furnish(options, Some(spec))?;
     let mut environment = session_variables(options, spec);
-    environment.extend(own_folders(options, place.path()));
+    environment.extend(own_folders(options, &place));
     let mut walls = options.walls.clone();
     let mut inside = Inside {
         program: options.program.clone(),
@@ -207,7 +207,7 @@ pub(crate) fn probe_launch(options: &AcpOptions) -> Result<Launch, AgentError> {
     let place = furnish(options, None)?;
     let folder = place.path().to_owned();
     let mut environment = options.environment.clone();
-    environment.extend(own_folders(options, &folder));
+    environment.extend(own_folders(options, &place));
     if options.preset == Preset::Gemini {
         let home = home(options, &folder);
         gemini::set_environment(&mut environment, &folder, home.as_deref());
@@ -226,7 +226,6 @@ fn model<'a>(options: &'a AcpOptions, spec: &'a SessionSpec) -> Option<&'a Strin
 /// one, for a probe.
 fn furnish(options: &AcpOptions, spec: Option<&SessionSpec>) -> Result<SessionPlace, AgentError> {
     SessionPlace::furnish(&options.temporary, FOLDER, |folder| {
-        fs::create_dir(folder.join("tmp"))?;
         let home = home(options, folder);
         if let Some(home) = &home {
             fs::create_dir_all(home)?;
@@ -247,12 +246,12 @@ fn home(options: &AcpOptions, folder: &Path) -> Option<PathBuf> {
     }
 }
 
-/// Returns the variables by which the program finds its own files, which are in `folder`. Nobody
+/// Returns the variables by which the program finds its own files, which are in `place`. Nobody
 /// else may set them: files would be left where nobody looks, and the sandbox would not let them
 /// be written.
-fn own_folders(options: &AcpOptions, folder: &Path) -> BTreeMap<OsString, OsString> {
-    let temporary = ("TMPDIR".into(), folder.join("tmp").into());
-    let home = home(options, folder).map(|home| ("HOME".into(), home.into()));
+fn own_folders(options: &AcpOptions, place: &SessionPlace) -> BTreeMap<OsString, OsString> {
+    let temporary = ("TMPDIR".into(), place.temporary().into());
+    let home = home(options, place.path()).map(|home| ("HOME".into(), home.into()));
     [temporary].into_iter().chain(home).collect()
 }
 

@@ -10,6 +10,7 @@ use autonoe_core::{
     ProjectPaths, RunId, Sandbox, SessionKey, SessionOutcome, SessionSpec, StreamEvent, ToolStatus,
     Toolbox,
 };
+use autonoe_testkit::program::sessions_in;
 use futures::StreamExt;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -175,7 +176,7 @@ impl Talk {
 
     /// Waits until nothing of any session is left.
     pub(crate) async fn nothing_is_left(&self) {
-        while fs::read_dir(&self.temporary).expect("it is there").count() > 0 {
+        while !sessions_in(&self.temporary).is_empty() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
@@ -184,8 +185,7 @@ impl Talk {
     pub(crate) async fn end(&self, client: Box<dyn AgentClient>) {
         let ended = timeout(PATIENCE, client.dispose()).await;
         ended.expect("it ends").expect("it can be ended");
-        let left = fs::read_dir(&self.temporary).expect("it is there");
-        assert_eq!(left.count(), 0, "the folder of the session is left");
+        assert_eq!(sessions_in(&self.temporary), Vec::<String>::new());
     }
 }
 

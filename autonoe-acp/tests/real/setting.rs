@@ -12,8 +12,8 @@ use autonoe_core::{
 use autonoe_process::{Marker, ProcessInfo, find_program};
 use autonoe_testkit::model_server::gemini::GeminiServer;
 use autonoe_testkit::model_server::{Script, Turn};
-use autonoe_testkit::program::names_in;
 pub(crate) use autonoe_testkit::program::{PATIENCE, events_of, eventually, within};
+use autonoe_testkit::program::{names_in, sessions_in};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -178,7 +178,7 @@ impl Place {
 
     /// Returns the folders of sessions that are there.
     pub(crate) fn session_folders(&self) -> Vec<String> {
-        names_in(&self.folder.join("tmp"))
+        sessions_in(&self.folder.join("tmp"))
     }
 }
 

@@ -52,7 +52,8 @@ impl Walls {
         let mut launch = match self.are_needed(spec)? {
             false => place.launch(&inside.program, &spec.cwd),
             true => {
-                let sandbox = tried(self.around(&spec.cwd, place.path(), inside)?).await?;
+                let own = [place.path(), place.temporary()];
+                let sandbox = tried(self.around(&spec.cwd, own, inside)?).await?;
                 let program = self.seen(&inside.program);
                 place.launch(&program, &spec.cwd).inside(sandbox)
             }
@@ -63,11 +64,11 @@ impl Walls {
         Ok(launch)
     }
 
-    /// Makes the sandbox of a program that works in `project` and keeps its files in `folder`.
+    /// Makes the sandbox of a program that works in `project` and has its `own` folders.
     fn around(
         &self,
         project: &Path,
-        folder: &Path,
+        own: [&Path; 2],
         inside: &Inside,
     ) -> Result<OsSandbox, AgentError> {
         let mut sandbox = OsSandbox::new(self.bubblewrap()?).network(match self.network {
@@ -80,7 +81,7 @@ impl Walls {
                 sandbox = sandbox.read_only(ours);
             }
         }
-        let own = [project, folder].into_iter();
+        let own = [project].into_iter().chain(own);
         let others = inside.writable.iter().chain(&self.writable);
         let writable: Vec<_> = own.chain(others.map(PathBuf::as_path)).collect();
         // What is executed from a folder that the agent writes to is the agent's anyway.
@@ -161,7 +162,8 @@ mod tests {
             hidden: vec![project.join("settings")],
         };
 
-        let made = walls.around(&project, Path::new("/tmp/session"), &inside);
+        let own = ["/tmp/session", "/tmp/session-files"].map(Path::new);
+        let made = walls.around(&project, own, &inside);
 
         let expected = OsSandbox::new("/usr/bin/bwrap")
             .network(Network::Off)
@@ -173,6 +175,7 @@ mod tests {
             .read_only("/tmp/session/home")
             .writable(&project)
             .writable("/tmp/session")
+            .writable("/tmp/session-files")
             .writable("/kept")
             .writable("/cache")
             .hidden(project.join("settings"))

@@ -26,6 +26,7 @@ const MARKER: &str = "AUTONOE_AGENT_SESSION";
 /// let prompt = place.write("prompt.md", "Be brief.")?;
 ///
 /// assert!(prompt.starts_with(place.path()));
+/// assert!(!place.temporary().starts_with(place.path()));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -35,12 +36,16 @@ pub struct SessionPlace {
 }
 
 impl SessionPlace {
-    /// Makes a folder in `temporary` whose name begins with `prefix`, and lets `furnish` put into
-    /// it what the program looks for.
+    /// Makes a folder for files of the session below the [`SessionParent`] of `temporary`, with a name
+    /// that begins with `prefix`, and lets `furnish` put into it what the program looks for.
+    ///
+    /// Agents never write there. Their temporary files go to [`temporary`](Self::temporary).
+    ///
+    /// [`SessionParent`]: autonoe_process::SessionParent
     ///
     /// # Errors
     ///
-    /// It cannot be made or furnished.
+    /// It cannot be made or furnished, or the parent belongs to another user.
     pub fn furnish(
         temporary: &Path,
         prefix: &str,
@@ -61,6 +66,11 @@ impl SessionPlace {
     /// Returns the folder.
     pub fn path(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// Returns the folder for temporary files of the agent, for `TMPDIR`. It is not in the other one.
+    pub fn temporary(&self) -> &Path {
+        self.folder.temporary()
     }
 
     /// Writes a new file in the folder, and returns its path.
@@ -96,6 +106,8 @@ fn no_folder(temporary: &Path, error: io::Error) -> AgentError {
 mod tests {
     use std::fs;
 
+    use autonoe_process::SessionParent;
+
     use super::*;
 
     #[test]
@@ -114,7 +126,9 @@ mod tests {
         let made = SessionPlace::furnish(temporary.path(), "x-", |_| Err(io::Error::other("no")));
 
         assert!(made.is_err());
-        let left = fs::read_dir(temporary.path()).expect("it is there").count();
-        assert_eq!(left, 0);
+        let parent = SessionParent::in_directory(temporary.path());
+        let entries = |path: &Path| fs::read_dir(path).expect("it is there").count();
+        assert_eq!(entries(&parent.sessions()), 0);
+        assert_eq!(entries(temporary.path()), 1, "only the parent stays");
     }
 }

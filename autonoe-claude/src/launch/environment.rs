@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use autonoe_backend::add_session_environment;
+use autonoe_backend::{SessionPlace, add_session_environment};
 use autonoe_core::SessionSpec;
 use autonoe_process::add_git_setting;
 
@@ -30,16 +30,34 @@ const ALWAYS: &[(&str, &str)] = &[
     ("TZ", "UTC"),
 ];
 
-/// Returns the environment for one session, whose own files are in `folder`.
+/// The folders of a session.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Folders<'a> {
+    /// The folder for files of the program, which agents do not write to.
+    pub(crate) own: &'a Path,
+    /// The folder for temporary files.
+    pub(crate) temporary: &'a Path,
+}
+
+impl<'a> Folders<'a> {
+    pub(crate) fn of(place: &'a SessionPlace) -> Self {
+        Self {
+            own: place.path(),
+            temporary: place.temporary(),
+        }
+    }
+}
+
+/// Returns the environment for one session with these `folders`.
 ///
 /// `git_excludes` is the excludes file of Git, for a session in the sandbox of Claude Code.
 pub(super) fn environment(
     options: &ClaudeOptions,
     spec: &SessionSpec,
-    folder: &Path,
+    folders: Folders<'_>,
     git_excludes: Option<&Path>,
 ) -> BTreeMap<OsString, OsString> {
-    let mut environment = bare_environment(options, folder);
+    let mut environment = bare_environment(options, folders);
     if has_memory(options, spec) {
         let name = "CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD";
         environment.insert(name.into(), "1".into());
@@ -54,7 +72,7 @@ pub(super) fn environment(
 /// Returns the environment of the program when it is asked about itself.
 pub(crate) fn bare_environment(
     options: &ClaudeOptions,
-    folder: &Path,
+    folders: Folders<'_>,
 ) -> BTreeMap<OsString, OsString> {
     let mut environment = options.environment.clone();
     // With this it takes itself for a tool of another one.
@@ -63,22 +81,17 @@ pub(crate) fn bare_environment(
     for (name, value) in ALWAYS {
         set(name, (*value).into());
     }
-    let temporary = temporary(folder);
-    set("TMPDIR", temporary.clone().into());
-    set("CLAUDE_CODE_TMPDIR", temporary.into());
+    for name in ["TMPDIR", "CLAUDE_CODE_TMPDIR"] {
+        set(name, folders.temporary.into());
+    }
     match &options.config {
         ConfigFolder::OfTheUser => {}
         ConfigFolder::PerSession => {
-            set("CLAUDE_CONFIG_DIR", folder.join("config").into());
+            set("CLAUDE_CONFIG_DIR", folders.own.join("config").into());
         }
         ConfigFolder::Kept(kept) => {
             set("CLAUDE_CONFIG_DIR", kept.clone().into());
         }
     }
     environment
-}
-
-/// Returns the directory for temporary files of a session.
-pub(super) fn temporary(folder: &Path) -> PathBuf {
-    folder.join("tmp")
 }

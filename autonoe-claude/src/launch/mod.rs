@@ -18,7 +18,7 @@ mod settings;
 mod staging_folders;
 
 pub use config_folder::ConfigFolder;
-pub(crate) use environment::bare_environment;
+pub(crate) use environment::{Folders, bare_environment};
 pub(crate) use offered_tools::OfferedTools;
 pub use options::ClaudeOptions;
 pub(crate) use plan::{FOLDER, LaunchPlan, PreparedLaunch, claims, furnish};

@@ -2,19 +2,19 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use autonoe_backend::{Inside, SessionPlace, program_claims};
 use autonoe_core::{
-    AgentError, AgentErrorKind, Capabilities, HookCoverage, Sandbox, SessionField, SessionSpec,
-    Support, TokenReports, ToldEvents,
+    AgentError, AgentErrorKind, Capabilities, HookCoverage, ProjectPaths, Sandbox, SessionField,
+    SessionSpec, Support, TokenReports, ToldEvents,
 };
-use autonoe_process::Launch;
+use autonoe_process::{Launch, SessionParent};
 use serde_json::json;
 
 use super::argv::{Files, arguments};
 use super::credentials::{BASH_SETUP, Credentials};
-use super::environment::{environment, temporary};
+use super::environment::{Folders, environment};
 use super::git_excludes::git_excludes;
 use super::settings::own_sandbox;
 use super::{ClaudeOptions, ConfigFolder, SettingSources, Settings, check_project_path};
@@ -69,7 +69,7 @@ impl LaunchPlan {
                 "the name autonoe is taken by our own tools; give the MCP server another one",
             ));
         }
-        Settings::new(options, spec, &options.temporary).map(drop)
+        Settings::new(options, spec, &[], &options.temporary).map(drop)
     }
 
     /// Prepares the launch with its folder.
@@ -82,7 +82,7 @@ impl LaunchPlan {
         spec: &SessionSpec,
     ) -> Result<PreparedLaunch, AgentError> {
         let place = furnish(options)?;
-        let settings = Settings::new(options, spec, &temporary(place.path()))?;
+        let settings = Settings::new(options, spec, &parents(options), place.temporary())?;
         let excludes = match own_sandbox(spec) {
             Sandbox::Required => {
                 let text = git_excludes(&spec.cwd, &options.environment);
@@ -90,7 +90,7 @@ impl LaunchPlan {
             }
             Sandbox::Off => None,
         };
-        let mut environment = environment(options, spec, place.path(), excludes.as_deref());
+        let mut environment = environment(options, spec, Folders::of(&place), excludes.as_deref());
         let credentials = Credentials::extract(&mut environment, spec);
         let setup = environment.get(OsStr::new(BASH_SETUP)).cloned();
         if let Some(script) = credentials.bash_setup(setup.as_deref()) {
@@ -163,6 +163,23 @@ pub(crate) fn claims(options: &ClaudeOptions) -> Capabilities {
     }
 }
 
+/// Returns the parents of all folders of sessions: of those with these options, and of those with the
+/// default ones.
+///
+/// The latter is made if it does not exist: the sandbox of Claude Code makes only existing folders
+/// read-only, and other sessions may start later. If it cannot be made, it holds no session of this
+/// user.
+fn parents(options: &ClaudeOptions) -> Vec<PathBuf> {
+    let shared = Path::new(ProjectPaths::TEMPORARY);
+    if let Err(error) = SessionParent::open(shared) {
+        tracing::warn!(%error, "the folder of sessions cannot be made");
+    }
+    let mut directories = vec![options.temporary.as_path(), shared];
+    directories.dedup();
+    let parent = |directory| SessionParent::in_directory(directory).path().to_owned();
+    directories.into_iter().map(parent).collect()
+}
+
 /// Makes a folder with all that the environment of the program speaks of.
 ///
 /// # Errors
@@ -170,9 +187,7 @@ pub(crate) fn claims(options: &ClaudeOptions) -> Capabilities {
 /// It cannot be made.
 pub(crate) fn furnish(options: &ClaudeOptions) -> Result<SessionPlace, AgentError> {
     SessionPlace::furnish(&options.temporary, FOLDER, |folder| {
-        for name in ["tmp", "config"] {
-            fs::create_dir(folder.join(name))?;
-        }
+        fs::create_dir(folder.join("config"))?;
         match &options.config {
             ConfigFolder::Kept(kept) => fs::create_dir_all(kept),
             ConfigFolder::OfTheUser | ConfigFolder::PerSession => Ok(()),

@@ -1,6 +1,6 @@
 //! Settings passed to Claude Code, and the check that they are in force.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use autonoe_core::{AgentError, ProjectPaths, Sandbox, SessionSpec};
 use serde::{Deserialize, Serialize};
@@ -37,7 +37,8 @@ struct SettingsReport {
 }
 
 impl Settings {
-    /// Creates the settings of a session whose temporary files are in `temporary`.
+    /// Creates the settings of a session. All folders of sessions are in one of `parents`, and its
+    /// own temporary files in `temporary`.
     ///
     /// # Errors
     ///
@@ -45,10 +46,11 @@ impl Settings {
     pub(crate) fn new(
         options: &ClaudeOptions,
         spec: &SessionSpec,
+        parents: &[PathBuf],
         temporary: &Path,
     ) -> Result<Self, AgentError> {
         let sandbox = match own_sandbox(spec) {
-            Sandbox::Required => SandboxSettings::required(&spec.cwd, temporary),
+            Sandbox::Required => SandboxSettings::required(&spec.cwd, parents, temporary),
             Sandbox::Off => SandboxSettings::off(),
         };
         Ok(Self {
@@ -95,6 +97,22 @@ pub(super) fn own_sandbox(spec: &SessionSpec) -> Sandbox {
         Some(outer) if outer.is_bubblewrap() => Sandbox::Off,
         _ => spec.sandbox,
     }
+}
+
+/// Returns whether everything that is protected keeps its place if all of `/tmp` is writable.
+///
+/// What the sandbox makes read-only is a mount, which cannot be moved. The folders around it can, and
+/// others put in their place. So the project, whose state is protected, must not be in `/tmp`, and
+/// a parent of sessions lies directly in it, or elsewhere.
+fn stays_in_place(project: &Path, parents: &[PathBuf]) -> bool {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let temporary = real(Path::new(ProjectPaths::TEMPORARY));
+    let is_inside = |path: &Path| path.starts_with(&temporary);
+    let keeps_place = |parent: &PathBuf| {
+        let parent = real(parent);
+        !is_inside(&parent) || parent.parent() == Some(&temporary)
+    };
+    !is_inside(&real(project)) && parents.iter().all(keeps_place)
 }
 
 /// Sandbox of Claude Code for shell commands.
@@ -148,19 +166,22 @@ impl SandboxSettings {
         }
     }
 
-    /// Makes `temporary` writable and the state of runs and fleets in `project` read-only.
+    /// Makes `/tmp` and `temporary` writable, and read-only: the state of runs and fleets in
+    /// `project`, and the `parents` of all folders of sessions.
     ///
     /// Claude Code itself makes hooks and configuration of Git repositories read-only.
-    fn required(project: &Path, temporary: &Path) -> Self {
+    fn required(project: &Path, parents: &[PathBuf], temporary: &Path) -> Self {
         let text = |path: &Path| path.display().to_string();
+        let is_shared = stays_in_place(project, parents);
+        let shared = is_shared.then(|| ProjectPaths::TEMPORARY.to_owned());
+        let parents = parents.iter().map(|parent| text(parent));
+        let state = ProjectPaths::STATE_FOLDERS.map(|name| text(&project.join(name)));
         Self {
             enabled: true,
             fail_if_unavailable: true,
             filesystem: Filesystem {
-                allow_write: vec![text(temporary)],
-                deny_write: ProjectPaths::STATE_FOLDERS
-                    .map(|name| text(&project.join(name)))
-                    .into(),
+                allow_write: shared.into_iter().chain([text(temporary)]).collect(),
+                deny_write: state.into_iter().chain(parents).collect(),
             },
             ..Self::off()
         }
@@ -195,10 +216,11 @@ mod tests {
     use super::*;
 
     fn requested(sandbox: Sandbox) -> Settings {
-        let [project, temporary] = ["/srv/project", "/tmp/session/tmp"].map(Path::new);
+        let [project, temporary] = ["/srv/project", "/tmp/session"].map(Path::new);
+        let parents = [PathBuf::from("/tmp/autonoe-1000")];
         Settings {
             sandbox: match sandbox {
-                Sandbox::Required => SandboxSettings::required(project, temporary),
+                Sandbox::Required => SandboxSettings::required(project, &parents, temporary),
                 Sandbox::Off => SandboxSettings::off(),
             },
             permissions: Permissions {
@@ -216,8 +238,12 @@ mod tests {
                 "autoAllowBashIfSandboxed": false,
                 "allowUnsandboxedCommands": false,
                 "filesystem": {
-                    "allowWrite": ["/tmp/session/tmp", "./build"],
-                    "denyWrite": ["/srv/project/.autonoe", "/srv/project/.harness"],
+                    "allowWrite": ["/tmp", "/tmp/session", "./build"],
+                    "denyWrite": [
+                        "/srv/project/.autonoe",
+                        "/srv/project/.harness",
+                        "/tmp/autonoe-1000",
+                    ],
                 },
             },
             "permissions": {
@@ -259,6 +285,38 @@ mod tests {
                 "{field}"
             );
         }
+    }
+
+    #[test]
+    fn all_of_tmp_is_writable_only_while_what_is_protected_keeps_its_place() {
+        for (project, parent, is_writable) in [
+            ("/no-srv/project", "/tmp/autonoe-1000", true),
+            ("/no-srv/project", "/no-var/autonoe-1000", true),
+            ("/tmp/project", "/tmp/autonoe-1000", false),
+            ("/tmp/x/project", "/tmp/autonoe-1000", false),
+            ("/no-srv/project", "/tmp/x/autonoe-1000", false),
+        ] {
+            let parents = ["/tmp/autonoe-1000", parent].map(PathBuf::from);
+            let [project, temporary] = [project, "/t"].map(Path::new);
+            let paths = SandboxSettings::required(project, &parents, temporary).filesystem;
+
+            let expected: &[&str] = if is_writable {
+                &["/tmp", "/t"]
+            } else {
+                &["/t"]
+            };
+            assert_eq!(paths.allow_write, expected, "{project:?} {parent}");
+            assert!(paths.deny_write.contains(&parent.to_owned()), "{parent}");
+        }
+    }
+
+    #[test]
+    fn a_denied_folder_of_sessions_that_was_dropped_is_noticed() {
+        let mut less = report();
+        let denied = less["effective"]["sandbox"]["filesystem"]["denyWrite"].as_array_mut();
+        denied.expect("a list").pop();
+
+        assert!(requested(Sandbox::Required).not_in_force(&less).is_some());
     }
 
     #[test]

@@ -8,7 +8,7 @@ use autonoe_core::{
 };
 
 use super::argv::{Files, arguments};
-use super::environment::environment;
+use super::environment::{Folders, environment};
 use super::{ClaudeOptions, ConfigFolder, LaunchPlan, SettingSources, Settings};
 use crate::wire::PermissionMode;
 
@@ -33,8 +33,16 @@ fn options() -> ClaudeOptions {
     )
 }
 
+fn folders() -> Folders<'static> {
+    Folders {
+        own: Path::new("/tmp/autonoe-1000/.autonoe/session"),
+        temporary: Path::new("/tmp/session"),
+    }
+}
+
 fn shown(options: &ClaudeOptions, spec: &SessionSpec, files: &Files) -> String {
-    let settings = Settings::new(options, spec, Path::new("/tmp/session/tmp"));
+    let parents = ["/tmp/autonoe-1000".into()];
+    let settings = Settings::new(options, spec, &parents, Path::new("/tmp/session"));
     let settings = settings.expect("rules that Claude Code has");
     arguments(options, spec, &settings, files).join("\n")
 }
@@ -51,7 +59,7 @@ fn processes_of_a_session_go_on_with_its_trace_unless_it_is_set_otherwise() {
     let mut spec = spec();
     spec.trace = TraceContext::parse(trace, Some("vendor=1")).ok();
     let variable = |spec: &SessionSpec, name: &str| {
-        let environment = environment(&options(), spec, Path::new("/tmp/session"), None);
+        let environment = environment(&options(), spec, folders(), None);
         let value = environment.get(std::ffi::OsStr::new(name)).cloned();
         value.and_then(|value| value.into_string().ok())
     };
@@ -94,7 +102,7 @@ fn the_environment_is_what_the_caller_gave_and_what_keeps_the_program_quiet() {
     spec.environment.insert("NODE_ENV".into(), "test".into());
 
     let excludes = Some(Path::new("/tmp/session/git-excludes"));
-    let environment = environment(&options, &spec, Path::new("/tmp/session"), excludes);
+    let environment = environment(&options, &spec, folders(), excludes);
     let lines: Vec<String> = environment
         .iter()
         .map(|(name, value)| format!("{}={}", name.display(), value.display()))

@@ -7,7 +7,7 @@ use autonoe_process::{Ladder, Started};
 use tokio::io::AsyncReadExt;
 
 use super::stranger::{Manner, stranger};
-use crate::launch::{ClaudeOptions, bare_environment, furnish};
+use crate::launch::{ClaudeOptions, Folders, bare_environment, furnish};
 use crate::outcome::Exit;
 
 /// How long a program that closed its output may take to end.
@@ -50,7 +50,7 @@ pub(super) async fn ask(
     limit: Duration,
 ) -> Result<Answer, AgentError> {
     let place = furnish(options)?;
-    let environment = bare_environment(options, place.path());
+    let environment = bare_environment(options, Folders::of(&place));
     let launch = place
         .launch(&options.program, &options.temporary)
         .args(arguments.iter().copied())

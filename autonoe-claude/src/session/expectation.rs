@@ -158,7 +158,8 @@ mod tests {
         let gate = Gate::new(ProjectPaths::new("/srv/project"), Grants::none());
         let spec = SessionSpec::new(key, "/srv/project", gate, Toolbox::new([]));
         let options = ClaudeOptions::new("claude", []);
-        let settings = Settings::new(&options, &spec, Path::new("/tmp")).expect("no rules");
+        let settings = Settings::new(&options, &spec, &[], Path::new("/tmp/session"));
+        let settings = settings.expect("no rules");
         let mut expectation = Expectation::new(&options, &spec, settings);
         expectation.ours = vec!["mcp__autonoe__list".into()];
         expectation.servers = vec!["ext".into()];

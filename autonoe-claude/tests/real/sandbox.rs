@@ -2,8 +2,10 @@
 
 use std::io::ErrorKind;
 use std::net::TcpListener;
+use std::path::Path;
 
 use autonoe_core::{Sandbox, StreamEvent};
+use autonoe_process::SessionParent;
 use autonoe_testkit::model_server::anthropic::{Script, Turn};
 use serde_json::json;
 
@@ -106,7 +108,75 @@ async fn the_same_commands_get_everywhere_without_the_sandbox(build: Build) {
     assert_reached(build, Sandbox::Off, &everywhere).await;
 }
 
+/// Tries to change the folder `OTHER` of another session, its parent, and the own folder of this
+/// session, and prints what it could do.
+///
+/// It does not touch other folders of sessions, which may be in use on this machine.
+const ATTACK: &str = r#"
+done=
+try() { "$@" 2>/dev/null && done="$done; $*"; }
+for session in "$OTHER" "$OWN"/.autonoe/autonoe-claude-*; do
+    [ -d "$session" ] || done="$done; $session is not there"
+    ln -s "$session" "$TMPDIR/link"
+    try touch "$session/new"
+    try touch "$TMPDIR/link/new"
+    try cp /etc/hostname "$session/bash-setup.sh"
+    try mv "$session" "$session.old"
+    try mv "$session" "$TMPDIR/moved"
+    try touch "$session/../evil"
+    try mkdir "$session/../../evil"
+    try rm -r "$session"
+    rm "$TMPDIR/link"
+done
+try mv "$OWN" "$OWN.old"
+try mv "$OWN/.autonoe" "$OWN/old"
+echo "done:$done"
+"#;
+
+/// The guards judge nothing here, so only the sandbox protects the folders.
+async fn tmp_is_writable_in_the_sandbox_and_the_folders_of_sessions_are_not(build: Build) {
+    let shared = SessionParent::open(Path::new("/tmp")).expect("it can be made");
+    // The folder of another session, which is not in use.
+    let other = tempfile::tempdir_in(shared.sessions()).expect("writable");
+    let original = other.path().join("bash-setup.sh");
+    std::fs::write(&original, "original").expect("writable");
+    let file = tempfile::Builder::new()
+        .prefix("autonoe-test-")
+        .tempfile_in("/tmp");
+    let file = file.expect("writable");
+    let setting = Setting::outside_tmp(build, |project| {
+        let own = SessionParent::in_directory(&project.with_file_name("tmp"));
+        let (own, other) = (own.path().display(), other.path().display());
+        let commands = [
+            format!("echo written > {0} && cat {0}", file.path().display()),
+            "echo temporary > $TMPDIR/x && cat $TMPDIR/x".to_owned(),
+            format!("OWN={own} OTHER={other}\n{ATTACK}"),
+        ];
+        let call = |command| {
+            let input = json!({"command": command, "description": "as the script says"});
+            Turn::tool("Bash", input)
+        };
+        Script::new(commands.map(call).into_iter().chain([Turn::text("Done.")]))
+    });
+    let mut client = setting.client(setting.spec([]));
+
+    let (events, error) = events_of(client.as_mut(), "Try it.").await;
+    client.dispose().await.expect("it ends");
+
+    assert!(error.is_none(), "{error:?} {events:?}");
+    let outputs = events.iter().filter_map(|event| match event {
+        StreamEvent::ToolResponse { output, .. } => Some(output.trim()),
+        _ => None,
+    });
+    assert_eq!(Vec::from_iter(outputs), ["written", "temporary", "done:"]);
+    let script = std::fs::read_to_string(&original).expect("it is there");
+    assert_eq!(script, "original");
+    setting.server.verify();
+    setting.assert_nothing_is_left();
+}
+
 on_both_builds![
+    tmp_is_writable_in_the_sandbox_and_the_folders_of_sessions_are_not,
     a_command_does_not_get_out_of_the_sandbox_even_if_the_model_asks_for_it;
     newer_only:
     the_same_commands_get_everywhere_without_the_sandbox,

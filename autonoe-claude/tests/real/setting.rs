@@ -13,7 +13,7 @@ use autonoe_core::{
 use autonoe_process::{Marker, ProcessInfo};
 use autonoe_testkit::model_server::anthropic::{AnthropicServer, Script};
 pub(crate) use autonoe_testkit::program::{PATIENCE, events_of, eventually, within};
-use autonoe_testkit::program::{files_in, names_in};
+use autonoe_testkit::program::{files_in, sessions_in};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
@@ -68,6 +68,12 @@ impl Setting {
         Self::create(build, Login::ApiKey, name, script)
     }
 
+    /// Creates a setting outside of `/tmp`. `script` gets the path of the project.
+    pub(crate) fn outside_tmp(build: Build, script: impl FnOnce(&Path) -> Script) -> Self {
+        let folders = tempfile::tempdir_in("/var/tmp").expect("a directory can be made");
+        Self::create_in(folders, build, Login::ApiKey, PROJECT, script)
+    }
+
     /// Makes a setting whose model may be asked less than its script has.
     pub(crate) fn unverified(mut self) -> Self {
         self.server = self.server.unverified();
@@ -85,6 +91,16 @@ impl Setting {
         script: impl FnOnce(&Path) -> Script,
     ) -> Self {
         let folders = tempfile::tempdir().expect("a directory can be made");
+        Self::create_in(folders, build, login, project, script)
+    }
+
+    fn create_in(
+        folders: TempDir,
+        build: Build,
+        login: Login,
+        project: &'static str,
+        script: impl FnOnce(&Path) -> Script,
+    ) -> Self {
         let folder = folders.path().canonicalize().expect("it is there");
         for name in ["home", "tmp", project] {
             fs::create_dir_all(folder.join(name)).expect("it can be made");
@@ -229,7 +245,7 @@ impl Place {
 
     /// Returns the folders of sessions that are there.
     pub(crate) fn session_folders(&self) -> Vec<String> {
-        names_in(&self.folder.join("tmp"))
+        sessions_in(&self.folder.join("tmp"))
     }
 }
 

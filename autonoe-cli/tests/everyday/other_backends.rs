@@ -15,7 +15,7 @@ use crate::everyday::long_runs::{
 use crate::everyday::mcp_server::mcp_server;
 use crate::everyday::memory_file::{a_memory_file_is_followed, a_memory_file_is_ignored};
 use crate::everyday::protected_files::protected_files;
-use crate::everyday::temporary_files::temporary_files;
+use crate::everyday::temporary_files::{session_folders, shared_tmp, temporary_files};
 use crate::everyday::whole_run::{run_chores, run_chores_without_repository};
 
 /// Generates a test of each function for each backend.
@@ -48,6 +48,10 @@ fn git_works_and_files_are_changed(backend: Backend) {
     run_chores_without_repository(project, backend, chores);
 }
 
+fn tmp_is_as_the_guide_says_and_the_folders_of_sessions_are_protected(backend: Backend) {
+    run_chores(backend, [shared_tmp(backend), session_folders(backend)]);
+}
+
 fn projects_are_built_and_servers_called(backend: Backend) {
     let projects = [node_project(), python_project(), rust_project()];
     let servers = [dev_server(), mcp_server()];
@@ -64,6 +68,7 @@ on_other_backends![
     an_interrupted_run_is_continued,
     credentials_and_protected_files_are_safe,
     projects_are_built_and_servers_called,
+    tmp_is_as_the_guide_says_and_the_folders_of_sessions_are_protected,
 ];
 
 // Sessions of the vendors' programs take seconds of processor time, so the longest run uses a model,

@@ -1,9 +1,14 @@
 //! Temporary files of Node.js, Python and Bash.
 
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use autonoe_process::SessionParent;
 use serde_json::json;
 
 use crate::backends::backend::Backend;
-use crate::backends::story::runs;
+use crate::backends::story::{edits, reads, runs, writes};
 use crate::build::{Build, on_newer_build};
 use crate::everyday::chore::Chore;
 use crate::everyday::whole_run::run_chores;
@@ -49,9 +54,150 @@ pub(crate) fn temporary_files(backend: Backend) -> Chore {
     Chore::new("Temporary files work", calls).settings(json!({"allowCommands": ["mktemp"]}))
 }
 
+/// Attacks on the folder of the session and on another one, by a program that builds their names
+/// itself, so that no guard sees them. It prints what it could do, and fails if that is anything.
+///
+/// It does not touch other folders of sessions, which may be in use on this machine.
+const ATTACK: &str = r#"
+import glob, os, sys
+done = []
+def attempt(name, action):
+    try:
+        action()
+        done.append(name)
+    except OSError:
+        pass
+state = "/tmp/%s-%d/.%s" % ("auto" + "noe", os.getuid(), "auto" + "noe")
+temporary = os.environ["TMPDIR"]
+own = next(name for name in temporary.split("/") if name.startswith("auto" + "noe-claude-"))
+sessions = [os.path.join(state, own)]
+sessions += glob.glob(os.path.join(state, "everyday-*"))
+for session in sessions:
+    if not os.path.isdir(session):
+        done.append(session + " is not there")
+    attempt("create beside", lambda: open(session + ".evil", "w").close())
+    attempt("move", lambda: os.rename(session, session + ".old"))
+    attempt("move to TMPDIR", lambda: os.rename(session, os.path.join(temporary, "moved")))
+    for name in ["bash-setup.sh", "git-excludes", "system-prompt.md", "new"]:
+        path = os.path.join(session, name)
+        attempt("append to " + path, lambda: open(path, "a").write("evil"))
+        attempt("remove " + path, lambda: os.remove(path))
+    link = os.path.join(temporary, "link")
+    os.symlink(session, link)
+    attempt("write through a link", lambda: open(link + "/evil", "w").close())
+    os.remove(link)
+print(len(sessions) > 1, done or "nothing done")
+sys.exit(1 if done else 0)
+"#;
+
+/// Returns a path in `/tmp` for this test alone.
+fn in_tmp(name: &str) -> String {
+    format!("/tmp/everyday-{}-{name}", std::process::id())
+}
+
+/// Writes to `/tmp` with file tools and commands, and reads back what is there for both.
+pub(crate) fn shared_tmp(backend: Backend) -> Chore {
+    let [tool, redirect, tee] = ["tool.txt", "redirect.txt", "tee.txt"].map(in_tmp);
+    let written = writes(tool.clone(), "from the tool\n");
+    let read = runs(format!("cat {tool}"));
+    let redirected = runs(format!("echo from bash > {redirect} && cat {redirect}"));
+    let copied = runs(format!(
+        "echo x | tee {tee} && cp {tee} {tee}.copy && sed -i s/x/y/ {tee}.copy && cat {tee}.copy"
+    ));
+    let mut calls = vec![redirected.showing("from bash"), copied.showing("y")];
+    calls.extend(match backend {
+        // Its file tools have the workspace only, and say so.
+        Backend::Model(_) => vec![
+            written.failing().showing("/tmp is for commands"),
+            // Each command has an empty one.
+            runs(format!("cat {redirect}")).failing(),
+        ],
+        // Its own file tools refuse paths outside of the workspace, and it does not ask.
+        Backend::Gemini => vec![
+            written.failing(),
+            runs(format!("cat {redirect}")).showing("bash"),
+        ],
+        _ => vec![
+            written,
+            read.showing("from the tool"),
+            runs(format!("cat {redirect}")).showing("from bash"),
+        ],
+    });
+    if matches!(backend, Backend::Claude(_)) {
+        calls.extend([
+            reads(&tool).showing("from the tool"),
+            edits(&tool, "from the tool", "edited"),
+            runs(format!("cat {tool}")).showing("edited"),
+        ]);
+    }
+    Chore::new("Files in /tmp work", calls).check(move |_, findings| {
+        // Only Claude Code has the `/tmp` of this machine.
+        let is_real = matches!(backend, Backend::Claude(_));
+        for path in [&tool, &redirect, &tee, &format!("{tee}.copy")] {
+            findings.same(path, Path::new(path).exists(), is_real);
+            let _ = fs::remove_file(path);
+        }
+    })
+}
+
+/// Tries to change the folder of this and of another session with file tools, commands and a program.
+pub(crate) fn session_folders(backend: Backend) -> Chore {
+    let parent = SessionParent::open(Path::new("/tmp")).expect("it can be made");
+    // The folder of another session, which is not in use.
+    let name = format!("everyday-{}", std::process::id());
+    let other = parent.sessions().join(name);
+    fs::create_dir(&other).expect("writable");
+    let script = other.join("bash-setup.sh").display().to_string();
+    fs::write(&script, "original\n").expect("writable");
+    let link = in_tmp("link");
+    symlink(&other, &link).expect("writable");
+    let top = parent.path().display().to_string();
+
+    let mut calls = vec![
+        runs(format!("echo evil > {script}")).denied(),
+        runs(format!("echo evil >> {link}/bash-setup.sh")).denied(),
+        runs(format!("cp SPEC.md {script}")).denied(),
+        runs(format!("cp SPEC.md {link}/bash-setup.sh")).denied(),
+        runs(format!("echo evil | tee {script}")).denied(),
+        runs(format!("sed -i s/original/evil/ {script}")).denied(),
+        runs(format!("sed -i s/original/evil/ {link}/bash-setup.sh")).denied(),
+        runs(format!("mkdir -p {top}/evil")).denied(),
+    ];
+    if matches!(backend, Backend::Claude(_)) {
+        calls.extend([
+            // It writes and edits only what it has read.
+            reads(&script).showing("original"),
+            writes(script.clone(), "evil\n").denied(),
+            edits(&script, "original", "evil").denied(),
+            writes(format!("{link}/new.sh"), "evil\n").denied(),
+            writes(format!("{top}/evil"), "evil\n").denied(),
+            writes("attack.py", ATTACK),
+            runs("python3 attack.py").showing("True nothing done"),
+        ]);
+    }
+    let leaves = matches!(backend, Backend::Claude(_)).then_some("attack.py");
+    Chore::new("Folders of sessions are protected", calls)
+        .leaves(leaves)
+        .check(move |_, findings| {
+            let text = fs::read_to_string(&script).unwrap_or_default();
+            findings.same("the script of another session", text.as_str(), "original\n");
+            findings.same("evil", Path::new(&top).join("evil").exists(), false);
+            let _ = fs::remove_dir_all(&other);
+            let _ = fs::remove_file(&link);
+        })
+}
+
 async fn temporary_files_of_programs_work(build: Build) {
     let backend = Backend::Claude(build.version);
     run_chores(backend, [temporary_files(backend)]);
 }
 
-on_newer_build![temporary_files_of_programs_work];
+async fn file_tools_and_commands_share_tmp_and_leave_the_folders_of_sessions(build: Build) {
+    let backend = Backend::Claude(build.version);
+    run_chores(backend, [shared_tmp(backend), session_folders(backend)]);
+}
+
+on_newer_build![
+    temporary_files_of_programs_work,
+    file_tools_and_commands_share_tmp_and_leave_the_folders_of_sessions,
+];

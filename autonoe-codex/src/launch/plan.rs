@@ -29,9 +29,6 @@ const CODEX: &str = "codex";
 /// Where the program has its databases.
 const STATE: &str = "state";
 
-/// What is temporary.
-const TEMPORARY: &str = "tmp";
-
 /// The one file in its home that the program does not start without being able to write.
 const INSTALLATION: &str = "installation_id";
 
@@ -80,7 +77,7 @@ impl LaunchPlan {
         place: SessionPlace,
     ) -> Result<Launch, AgentError> {
         let mut environment = environment(options, spec);
-        environment.extend(own_folders(place.path()));
+        environment.extend(own_folders(&place));
         let home = place.path().join(CODEX);
         let mut writable = match &options.home {
             CodexHome::PerSession => Vec::new(),
@@ -146,29 +143,30 @@ fn environment(options: &CodexOptions, spec: &SessionSpec) -> BTreeMap<OsString,
     environment
 }
 
-/// Returns the environment of the program, whose own files are in `folder`.
+/// Returns the environment of the program, whose own files are in `place`.
 ///
 /// Its home is there too: shells that it starts would read files of a person otherwise.
 pub(crate) fn bare_environment(
     options: &CodexOptions,
-    folder: &Path,
+    place: &SessionPlace,
 ) -> BTreeMap<OsString, OsString> {
     let mut environment = options.environment.clone();
-    environment.extend(own_folders(folder));
+    environment.extend(own_folders(place));
     environment
 }
 
 /// Returns the variables by which the program finds its own files. Nobody else may set them: they
 /// would name a configuration that is not ours.
-fn own_folders(folder: &Path) -> impl Iterator<Item = (OsString, OsString)> {
-    let entries = [
-        ("HOME", HOME),
-        ("CODEX_HOME", CODEX),
-        ("CODEX_SQLITE_HOME", STATE),
-        ("TMPDIR", TEMPORARY),
+fn own_folders(place: &SessionPlace) -> impl Iterator<Item = (OsString, OsString)> {
+    let entry = |name: &str| place.path().join(name);
+    let folders = [
+        ("HOME", entry(HOME)),
+        ("CODEX_HOME", entry(CODEX)),
+        ("CODEX_SQLITE_HOME", entry(STATE)),
+        ("TMPDIR", place.temporary().to_owned()),
     ];
-    entries
-        .map(|(name, entry)| (name.into(), folder.join(entry).into()))
+    folders
+        .map(|(name, folder)| (name.into(), folder.into()))
         .into_iter()
 }
 
@@ -191,7 +189,7 @@ pub(crate) fn furnish(options: &CodexOptions, cwd: &Path) -> Result<SessionPlace
 }
 
 fn write_home(options: &CodexOptions, cwd: &Path, folder: &Path) -> io::Result<()> {
-    for name in [HOME, CODEX, STATE, TEMPORARY] {
+    for name in [HOME, CODEX, STATE] {
         fs::create_dir(folder.join(name))?;
     }
     let codex = folder.join(CODEX);

@@ -8,10 +8,11 @@ use super::CodexOptions;
 pub(crate) fn completed(options: &CodexOptions, mut spec: SessionSpec) -> SessionSpec {
     spec.model = spec.model.or_else(|| options.model.clone());
     for (name, server) in &options.mcp_servers {
-        let servers = &mut spec.mcp_servers;
-        servers
-            .entry(name.clone())
-            .or_insert_with(|| server.clone());
+        if !spec.mcp_servers.contains_key(name) {
+            spec.mcp_servers.insert(name.clone(), server.clone());
+            // The run may have left out an optional server of this name.
+            spec.optional_servers.remove(name);
+        }
     }
     spec
 }

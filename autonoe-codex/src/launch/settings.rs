@@ -22,7 +22,9 @@ pub(crate) fn thread_settings(
 ) -> Result<ThreadSettings, AgentError> {
     let mut servers = Map::new();
     for (name, server) in &spec.mcp_servers {
-        servers.insert(name.clone(), entry(name, server)?);
+        let mut entry = entry(name, server)?;
+        entry["required"] = (!spec.optional_servers.contains(name)).into();
+        servers.insert(name.clone(), entry);
     }
     let mut settings = ThreadSettings::default();
     settings.cwd.clone_from(&spec.cwd);
@@ -83,8 +85,7 @@ fn trace_of(spec: &SessionSpec) -> Map<String, Value> {
 /// is fetched first; a session may take longer than this to begin.
 const SERVER_LIMIT: u32 = 100;
 
-/// Returns a server as the program's configuration has it: one that does not start is an error,
-/// and each call is asked about.
+/// Returns a server as the program's configuration has it: each call is asked about.
 fn entry(name: &str, server: &McpServer) -> Result<Value, AgentError> {
     let mut entry = match server {
         McpServer::Stdio {
@@ -104,7 +105,6 @@ fn entry(name: &str, server: &McpServer) -> Result<Value, AgentError> {
             ));
         }
     };
-    entry["required"] = true.into();
     entry["startup_timeout_sec"] = SERVER_LIMIT.into();
     entry["default_tools_approval_mode"] = "prompt".into();
     Ok(entry)

@@ -28,6 +28,8 @@ const MEMORY_FILE: &str = "AGENTS.md";
 
 /// A program that lives, and all that belongs to the talk with it.
 pub(crate) struct Live {
+    /// The session, which is told of its MCP servers that fail.
+    spec: SessionSpec,
     pub(super) talk: Talk,
     pub(super) pending: Pending,
     pub(super) conversation: Option<Conversation>,
@@ -70,12 +72,13 @@ impl Live {
             .start()
             .await
             .map_err(|error| unstartable(&options.program, error))?;
-        Ok(Self::new(Talk::new(process, stdin, stdout)))
+        Ok(Self::new(spec, Talk::new(process, stdin, stdout)))
     }
 
-    fn new(talk: Talk) -> Self {
+    fn new(spec: &SessionSpec, talk: Talk) -> Self {
         let (tell_refused, refused) = mpsc::unbounded_channel();
         Self {
+            spec: spec.clone(),
             talk,
             pending: Pending::default(),
             conversation: None,
@@ -184,6 +187,13 @@ impl Live {
         match message.message {
             Message::Notice(notice @ Notice::Warning(_)) if ours.is_none() => {
                 self.early.push(notice);
+            }
+            // A server may fail before the answer that names the conversation.
+            Message::Notice(Notice::ServerFailed { name, error })
+                if ours.is_none() || !is_foreign =>
+            {
+                let error = AgentError::new(AgentErrorKind::Configuration, error);
+                self.spec.may_start_without(&name, &error);
             }
             Message::Notice(_) if is_foreign => {
                 tracing::debug!("a notice of another conversation");

@@ -48,6 +48,13 @@ pub enum Notice {
     Error(Retried),
     /// Something that a person should know, such as a setting that is not known.
     Warning(String),
+    /// An MCP server did not start.
+    ServerFailed {
+        /// Its name.
+        name: String,
+        /// Why.
+        error: String,
+    },
     /// Anything else, as it came.
     Other {
         /// Its name.
@@ -129,6 +136,7 @@ impl Notice {
             "warning" => text(&params["message"]).map(Self::Warning),
             "configWarning" => text(&params["summary"]).map(Self::Warning),
             "model/rerouted" => rerouted(params).map(Self::Warning),
+            "mcpServer/startupStatus/updated" => server_failed(params),
             "error" => Retried::deserialize(params).map(Self::Error).ok(),
             _ => None,
         };
@@ -141,6 +149,12 @@ impl Notice {
 
 fn text(value: &Value) -> Option<String> {
     value.as_str().map(str::to_owned)
+}
+
+fn server_failed(params: &Value) -> Option<Notice> {
+    let name = text(&params["name"]).filter(|_| params["status"] == "failed")?;
+    let error = text(&params["error"]).unwrap_or_else(|| "it does not start".to_owned());
+    Some(Notice::ServerFailed { name, error })
 }
 
 fn rerouted(params: &Value) -> Option<String> {

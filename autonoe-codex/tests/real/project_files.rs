@@ -3,6 +3,7 @@
 use std::fs;
 
 use autonoe_core::{AgentClientFactory, StreamEvent, ToolStatus};
+use autonoe_process::SessionParent;
 use autonoe_testkit::model_server::{Script, Turn};
 
 use crate::setting::{Setting, events_of};
@@ -79,7 +80,8 @@ async fn what_an_agent_writes_for_the_program_is_nothing_to_the_next_session() {
     let known = folder.clone();
     let home = move |name: &str| {
         let folder = known.get().expect("it is set");
-        let mut sessions = fs::read_dir(folder.join("tmp")).expect("there").flatten();
+        let parent = SessionParent::in_directory(&folder.join("tmp"));
+        let mut sessions = fs::read_dir(parent.sessions()).expect("there").flatten();
         let session = sessions.next().expect("a session runs").path();
         session.join("codex").join(name).display().to_string()
     };

@@ -14,7 +14,7 @@ use autonoe_process::{Marker, ProcessInfo};
 use autonoe_testkit::model_server::Script;
 use autonoe_testkit::model_server::openai::OpenAiServer;
 pub(crate) use autonoe_testkit::program::{PATIENCE, events_of, eventually, within};
-use autonoe_testkit::program::{files_in, names_in};
+use autonoe_testkit::program::{files_in, sessions_in};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
@@ -203,7 +203,7 @@ impl Place {
 
     /// Returns the folders of sessions that are there.
     pub(crate) fn session_folders(&self) -> Vec<String> {
-        names_in(&self.folder.join("tmp"))
+        sessions_in(&self.folder.join("tmp"))
     }
 }
 

@@ -5,18 +5,21 @@ use std::path::{Path, PathBuf};
 use async_trait::async_trait;
 
 use super::credential_places::{CredentialPlaces, Touch};
-use super::file_name::{components, spells};
+use super::file_name::{components, folded, spells};
 use super::tool_input::{NamedFile, named_files};
+use crate::domain::Mode;
 use crate::port::lexical_path::meanings::{Meanings, both_forms};
 use crate::port::lexical_path::visible::visible;
 use crate::port::{HookDecision, PreToolUseHook, ProjectPaths, ToolCall, ToolKind};
 
-/// Blocks writes outside the project and the temporary places, and every use of credentials.
+/// Blocks writes outside the project and `/tmp`, and every use of credentials.
 ///
+/// In `/tmp`, nothing is written to the folder that holds the folders of sessions
+/// ([`ProjectPaths::is_session_parent`]): backends keep scripts and settings there.
 /// Shell commands must run inside those places too; what they do there is for
 /// the Bash policy. Only the web is fetched from. A tool that declares no files,
 /// such as a browser, must not name credentials in its input, and opens `file:`
-/// addresses of the project and the temporary places only.
+/// addresses of the project and `/tmp` only.
 ///
 /// Reads are open apart from [`CredentialPlaces`]. A search in a directory that
 /// such a place is below would read it too and is blocked; only inside the
@@ -66,7 +69,7 @@ impl FileScope {
     fn judge(&self, call: &ToolCall) -> Result<(), String> {
         match &call.kind {
             ToolKind::Write { paths } => self.each(paths, call, |path, meanings| {
-                self.judge_write(path, meanings)
+                self.judge_write(path, meanings, call.mode)
             }),
             ToolKind::Read { paths } => self.each(paths, call, |path, meanings| {
                 self.judge_touches(path, meanings, |place, location| {
@@ -131,7 +134,7 @@ impl FileScope {
             })
     }
 
-    fn judge_write(&self, path: &Path, meanings: &Meanings) -> Result<(), String> {
+    fn judge_write(&self, path: &Path, meanings: &Meanings, mode: Mode) -> Result<(), String> {
         if meanings.in_unknown_home {
             return Err(format!(
                 "{path:?} can be in a home; use a path inside the project"
@@ -145,9 +148,18 @@ impl FileScope {
                 ));
             }
             if is_outside(place, &writable) {
-                // No grant of the baseline covers the temporary places, so this does not name them.
+                let writable = match mode {
+                    Mode::Run => "the project or /tmp",
+                    // The grants of a sync cover the note only.
+                    Mode::Sync => "the project",
+                };
                 return Err(format!(
-                    "{path:?} is outside the project; write inside the project"
+                    "{path:?} is outside the project; write inside {writable}"
+                ));
+            }
+            if is_in_session_parent(place) {
+                return Err(format!(
+                    "{path:?} is in the folder of sessions; write to another place in /tmp"
                 ));
             }
             if has_below(place, &writable, ".git") {
@@ -165,13 +177,13 @@ impl FileScope {
         for place in &meanings.places {
             if is_outside(place, &writable) {
                 return Err(format!(
-                    "{directory:?} is outside the project; run commands inside the project or in \
-                     {:?}",
-                    self.project_paths.temporary
+                    "{directory:?} is outside the project; run commands inside the project or /tmp"
                 ));
             }
             let mut protected = ProjectPaths::STATE_FOLDERS.into_iter().chain([".git"]);
-            if protected.any(|name| has_below(place, &writable, name)) {
+            if protected.any(|name| has_below(place, &writable, name))
+                || is_in_session_parent(place)
+            {
                 return Err(format!(
                     "{directory:?} is no directory for commands; run them in the project"
                 ));
@@ -213,9 +225,9 @@ impl FileScope {
     }
 
     fn writable(&self) -> Vec<PathBuf> {
-        let roots =
-            std::iter::once(&self.project_paths.project).chain(&self.project_paths.temporary);
-        roots.flat_map(|root| both_forms(root)).collect()
+        let project = self.project_paths.project.as_path();
+        let roots = [project, Path::new(ProjectPaths::TEMPORARY)];
+        roots.into_iter().flat_map(both_forms).collect()
     }
 }
 
@@ -247,6 +259,20 @@ fn judge_touch(
         )),
         Touch::Above { .. } => Ok(()),
     }
+}
+
+/// Returns whether `place` is the folder of sessions in `/tmp`, or lies in it.
+fn is_in_session_parent(place: &Path) -> bool {
+    let roots = both_forms(Path::new(ProjectPaths::TEMPORARY));
+    let mut below = roots
+        .iter()
+        .filter_map(|root| place.strip_prefix(root).ok());
+    below.any(|below| {
+        let name = below.components().next();
+        name.is_some_and(|name| {
+            ProjectPaths::is_session_parent(&folded(&name.as_os_str().to_string_lossy()))
+        })
+    })
 }
 
 fn is_outside(place: &Path, roots: &[PathBuf]) -> bool {

@@ -22,21 +22,32 @@ pub struct ProjectPaths {
     /// The user's home: what `~/` stands for. If it is unknown, a rule with `~` grants nothing, and one
     /// that denies blocks every call that it might concern.
     pub home: Option<PathBuf>,
-    /// Directories beside the project that may be written to.
-    pub temporary: Vec<PathBuf>,
 }
 
 impl ProjectPaths {
     /// Folders of a project that only Autonoe writes to: the state of runs and of fleets.
     pub const STATE_FOLDERS: [&str; 2] = [".autonoe", ".harness"];
 
-    /// Takes `project` as the project, no home, and `/tmp` as the place for temporary files.
+    /// The directory beside the project that agents may write to.
+    ///
+    /// It is the same for all layers: the file scope guard, the grants of a run, the Bash policy and
+    /// the sandboxes that backends configure.
+    pub const TEMPORARY: &str = "/tmp";
+
+    /// Returns whether `name` is the name of the folder in [`TEMPORARY`](Self::TEMPORARY) that holds
+    /// the folders of sessions: `autonoe-UID`.
+    ///
+    /// Agents never write there: backends keep scripts and settings in it that their programs read.
+    pub fn is_session_parent(name: &str) -> bool {
+        autonoe_security::is_session_parent(name)
+    }
+
+    /// Takes `project` as the project, and no home.
     pub fn new(project: impl Into<PathBuf>) -> Self {
         Self {
             project: project.into(),
             project_link: None,
             home: None,
-            temporary: vec![PathBuf::from("/tmp")],
         }
     }
 
@@ -51,13 +62,6 @@ impl ProjectPaths {
     #[must_use]
     pub fn with_home(mut self, home: impl Into<PathBuf>) -> Self {
         self.home = Some(home.into());
-        self
-    }
-
-    /// Replaces the places for temporary files.
-    #[must_use]
-    pub fn with_temporary(mut self, temporary: impl IntoIterator<Item = PathBuf>) -> Self {
-        self.temporary = temporary.into_iter().collect();
         self
     }
 

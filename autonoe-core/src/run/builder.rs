@@ -451,13 +451,6 @@ impl SessionRunnerBuilder {
         self
     }
 
-    /// Replaces the directories beside the project that may be written to; `/tmp` by default.
-    #[must_use]
-    pub fn temporary_dirs(mut self, dirs: impl IntoIterator<Item = PathBuf>) -> Self {
-        self.project_paths.temporary = dirs.into_iter().collect();
-        self
-    }
-
     /// Sets the places that are not even read: the default ones and yours.
     #[must_use]
     pub fn credential_places(mut self, places: CredentialPlaces) -> Self {

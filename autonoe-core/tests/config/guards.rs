@@ -145,29 +145,36 @@ async fn decide(rules: &[&str], mode: Mode, path: &str) -> GateDecision {
     gate.decide(&call).await
 }
 
-/// The guard leaves temporary files to the grants, and advises nothing that they refuse.
+/// The guards and the grants agree, and no rule opens the folders of sessions or `/tmp` in a sync.
 #[tokio::test]
-async fn file_tools_write_temporary_files_only_if_a_rule_grants_it() {
+async fn file_tools_write_temporary_files_in_run_mode_without_the_folders_of_sessions() {
     let is_allowed = |decision: &GateDecision| !matches!(decision, GateDecision::Deny { .. });
-    for (rules, mode, allowed) in [
-        (&[][..], Mode::Run, false),
-        (&["Write(/tmp/**)"], Mode::Run, true),
-        (&[], Mode::Sync, false),
-        (&["Write(/tmp/**)"], Mode::Sync, false),
+    let session = "/tmp/autonoe-1000/.autonoe/autonoe-claude-a1b2c3";
+    for (path, mode, allowed) in [
+        ("/tmp/x", Mode::Run, true),
+        ("/tmp/deep/er/x", Mode::Run, true),
+        ("/tmp/x", Mode::Sync, false),
+        (&format!("{session}/bash-setup.sh"), Mode::Run, false),
+        (&format!("{session}/config/settings.json"), Mode::Run, false),
+        (&format!("{session}/bash-setup.sh"), Mode::Sync, false),
+        ("/tmp/x/../autonoe-1000/y", Mode::Run, false),
+        ("/tmp/autonoe-1000", Mode::Run, false),
     ] {
-        let decision = decide(rules, mode, "/tmp/x").await;
+        for rules in [&[][..], &["Write(/tmp/**)", "Edit(/tmp/**)"]] {
+            let decision = decide(rules, mode, path).await;
 
-        assert_eq!(
-            is_allowed(&decision),
-            allowed,
-            "{rules:?} {mode}: {decision:?}"
-        );
+            assert_eq!(
+                is_allowed(&decision),
+                allowed,
+                "{path} {mode}: {decision:?}"
+            );
+        }
     }
     let GateDecision::Deny { reason, .. } = decide(&[], Mode::Run, "/etc/x").await else {
         panic!("it is outside the project");
     };
     assert_eq!(
         reason,
-        "\"/etc/x\" is outside the project; write inside the project"
+        "\"/etc/x\" is outside the project; write inside the project or /tmp"
     );
 }

@@ -15,6 +15,7 @@ use autonoe_mcp::HttpToolServer;
 use autonoe_process::{Commands, Marker};
 use autonoe_testkit::model_server::{Answer, ModelServer};
 pub(crate) use autonoe_testkit::program::PATIENCE;
+use autonoe_testkit::program::sessions_in;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
 use tempfile::TempDir;
@@ -109,18 +110,16 @@ impl Place {
     pub(crate) async fn assert_nothing_is_left(&self) {
         // Sessions may still be shutting down: this task must not block the runtime.
         let begun = Instant::now();
-        let is_clean = || self.marker().processes().is_empty() && self.temporary_files().is_empty();
+        let is_clean = || self.marker().processes().is_empty() && self.sessions().is_empty();
         while !is_clean() && begun.elapsed() < PATIENCE {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
         assert_eq!(self.marker().processes(), []);
-        assert_eq!(self.temporary_files(), Vec::<PathBuf>::new());
+        assert_eq!(self.sessions(), Vec::<String>::new());
     }
 
-    fn temporary_files(&self) -> Vec<PathBuf> {
-        let entries = fs::read_dir(self.temporary()).expect("it is there");
-        let entries = entries.map(|entry| entry.expect("readable").path());
-        entries.collect()
+    fn sessions(&self) -> Vec<String> {
+        sessions_in(&self.temporary())
     }
 }
 

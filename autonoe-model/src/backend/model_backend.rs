@@ -1,7 +1,7 @@
 //! The backend that needs only a key.
 
 use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -173,11 +173,12 @@ impl ModelBackend {
         let is_theirs = |file: &PathBuf| {
             // A link counts as what it leads to.
             let real = file.canonicalize().unwrap_or_else(|_| file.clone());
-            let mut writable = project_paths
-                .temporary
-                .iter()
-                .chain([&project_paths.project]);
+            let writable = [
+                project_paths.project.as_path(),
+                Path::new(ProjectPaths::TEMPORARY),
+            ];
             let is_state = state.iter().any(|folder| is_within(&real, folder));
+            let mut writable = writable.into_iter();
             writable.any(|place| is_within(&real, place)) && !is_state
         };
         let files = self.trust.files.iter().chain(&of_provider.files);

@@ -14,7 +14,7 @@ const FOLDER: &str = "autonoe-mcp-";
 /// How long it is tried to end what is left of one server.
 const SWEEP: Duration = Duration::from_secs(2);
 
-/// Makes a folder in `temporary`, and the marker by which the processes of a server are found.
+/// Makes a folder of a session in `temporary`, and the marker by which the processes of a server are found.
 ///
 /// The folder holds nothing. Its name is that of the marker, and it is locked as long as this
 /// program lives: who comes next knows by it what was left.

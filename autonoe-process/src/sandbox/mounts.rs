@@ -31,6 +31,9 @@ pub(super) struct Mount {
 /// What the sandbox makes anew; nothing else can be made of it.
 const OWN: [&str; 3] = ["/dev", "/proc", "/tmp"];
 
+/// The private directory for temporary files, which is writable.
+const TEMPORARY: &str = "/tmp";
+
 /// Below these nothing can be asked for.
 const CLOSED: [&str; 3] = ["/dev", "/proc", "/sys"];
 
@@ -52,6 +55,12 @@ pub(super) fn plan(wanted: Vec<Mount>) -> Result<Vec<Mount>, SandboxError> {
             }
         }
     }
+    let pins: Vec<Mount> = all.iter().filter_map(pin).collect();
+    for pin in pins {
+        if !all.iter().any(|known| known.place.path == pin.place.path) {
+            all.push(pin);
+        }
+    }
     // A directory comes before what is in it.
     all.sort_by(|one, other| one.place.path.cmp(&other.place.path));
 
@@ -59,12 +68,41 @@ pub(super) fn plan(wanted: Vec<Mount>) -> Result<Vec<Mount>, SandboxError> {
     for mount in &all {
         let around = around(&planned, &mount.place.path);
         let changes = changes_anything(around.map(|around| around.access), mount.access);
-        if changes || keeps_in_place(mount, &all) {
+        if changes || keeps_in_place(mount, &all) || is_pin(mount, &all) {
             refuse_movable(around, mount)?;
             planned.push(mount.clone());
         }
     }
     Ok(planned)
+}
+
+/// Returns the directory directly in `/tmp` that a deeper place is in, as a read-only one.
+///
+/// The private `/tmp` is writable, so the directories around the place could be moved away together
+/// with what is mounted there, and others put in their place. A mount cannot be moved.
+fn pin(mount: &Mount) -> Option<Mount> {
+    let below = mount.place.path.strip_prefix(TEMPORARY).ok()?;
+    let mut names = below.components();
+    let first = names.next()?;
+    names.next()?;
+    let path = Path::new(TEMPORARY).join(first);
+    let place = Found {
+        path,
+        is_directory: true,
+    };
+    (mount.access != Access::Hidden).then_some(Mount {
+        place,
+        access: Access::Hidden,
+    })
+}
+
+/// Tells whether a hidden directory of the private `/tmp` holds something that is not hidden.
+fn is_pin(mount: &Mount, all: &[Mount]) -> bool {
+    mount.access == Access::Hidden
+        && all
+            .iter()
+            .filter_map(pin)
+            .any(|pin| pin.place.path == mount.place.path)
 }
 
 /// Tells whether a writable directory has an entry that is not: only a mount cannot be moved away
@@ -192,6 +230,31 @@ mod tests {
             ("/tmp/project", Writable),
         ]);
         assert_eq!(planned.expect("a plan"), expected);
+    }
+
+    #[test]
+    fn a_directory_in_tmp_around_a_deeper_place_is_pinned() {
+        for (wanted, pinned) in [
+            (
+                &[("/tmp/autonoe-1000/.autonoe/s", Writable)][..],
+                &[
+                    ("/tmp/autonoe-1000", Hidden),
+                    ("/tmp/autonoe-1000/.autonoe/s", Writable),
+                ][..],
+            ),
+            (
+                &[("/tmp/a/b/p", Writable), ("/tmp/a", Hidden)],
+                &[("/tmp/a", Hidden), ("/tmp/a/b/p", Writable)],
+            ),
+            (
+                &[("/tmp/a", Writable), ("/tmp/a/b", ReadOnly)],
+                &[("/tmp/a", Writable), ("/tmp/a/b", ReadOnly)],
+            ),
+            (&[("/tmp/p", Writable)], &[("/tmp/p", Writable)]),
+            (&[("/tmp/a/b", Hidden)], &[]),
+        ] {
+            assert_eq!(special(wanted), list(pinned), "{wanted:?}");
+        }
     }
 
     #[test]

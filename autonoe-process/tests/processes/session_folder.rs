@@ -2,10 +2,10 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use autonoe_process::{SessionFolder, Started};
+use autonoe_process::{SessionFolder, SessionParent, Started};
 use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
 
 use crate::trial::{Trial, eventually, ready, short_ladder, within};
@@ -25,6 +25,12 @@ fn create(trial: &Trial) -> SessionFolder {
     SessionFolder::create_in(trial.folder(), "session-").expect("writable")
 }
 
+/// Returns a path beside the folders of sessions.
+fn beside(trial: &Trial, name: &str) -> PathBuf {
+    let parent = SessionParent::open(trial.folder()).expect("writable");
+    parent.sessions().join(name)
+}
+
 #[test]
 fn a_folder_is_new_and_only_its_owner_can_look_into_it() {
     let trial = Trial::new();
@@ -36,6 +42,9 @@ fn a_folder_is_new_and_only_its_owner_can_look_into_it() {
         .permissions()
         .mode();
     assert_eq!(mode & 0o777, 0o700);
+    let temporary = fs::metadata(one.temporary()).expect("there").permissions();
+    assert_eq!(temporary.mode() & 0o777, 0o700);
+    assert_eq!(one.temporary().parent(), Some(trial.folder()));
     let name = one.path().file_name().and_then(|name| name.to_str());
     assert!(name.expect("a name").starts_with("session-"));
 }
@@ -44,12 +53,16 @@ fn a_folder_is_new_and_only_its_owner_can_look_into_it() {
 fn a_folder_is_abandoned_when_its_program_is_gone() {
     let trial = Trial::new();
     let held = create(&trial);
-    let left = trial.path("session-left");
+    let left = beside(&trial, "session-left");
     fs::create_dir(&left).expect("writable");
     fs::write(left.join("file"), "").expect("writable");
-    fs::create_dir(trial.path("other-left")).expect("writable");
-    fs::write(trial.path("session-file"), "").expect("writable");
-    symlink(trial.path("other-left"), trial.path("session-link")).expect("writable");
+    let temporary = trial.path("session-left");
+    fs::create_dir(&temporary).expect("writable");
+    fs::write(temporary.join("file"), "").expect("writable");
+    let (file, other) = (beside(&trial, "session-file"), beside(&trial, "other-left"));
+    fs::create_dir(&other).expect("writable");
+    fs::write(&file, "").expect("writable");
+    symlink(&other, beside(&trial, "session-link")).expect("writable");
     let abandoned = || SessionFolder::abandoned_in(trial.folder(), "session-").expect("readable");
 
     let found = abandoned();
@@ -58,8 +71,9 @@ fn a_folder_is_abandoned_when_its_program_is_gone() {
     assert_eq!(paths, [left.as_path()]);
     assert!(abandoned().is_empty(), "it is somebody's now");
     drop(found);
-    assert!(!left.exists() && held.path().exists());
-    assert!(trial.path("session-file").exists() && trial.path("other-left").exists());
+    assert!(!left.exists() && !temporary.exists());
+    assert!(held.path().exists() && held.temporary().exists());
+    assert!(file.exists() && other.exists());
 }
 
 #[test]
@@ -136,10 +150,9 @@ fn what_was_made_read_only_is_removed_and_what_a_link_shows_is_not() {
 fn a_folder_that_cannot_be_removed_is_an_error_and_stays() {
     be_nobody_special();
     let trial = Trial::new();
-    let parent = trial.path("parent");
-    fs::create_dir(&parent).expect("writable");
-    let folder = SessionFolder::create_in(&parent, "session-").expect("writable");
+    let folder = create(&trial);
     let path = folder.path().to_owned();
+    let parent = path.parent().expect("it has one").to_owned();
     set_mode(&parent, 0o500);
 
     let error = folder.remove().expect_err("the parent is not writable");
@@ -147,6 +160,23 @@ fn a_folder_that_cannot_be_removed_is_an_error_and_stays() {
     assert_eq!(error.kind(), std::io::ErrorKind::PermissionDenied);
     assert!(path.exists());
     set_mode(&parent, 0o700);
+}
+
+#[test]
+fn a_link_in_place_of_the_temporary_files_is_removed_and_not_followed() {
+    let trial = Trial::new();
+    let folder = create(&trial);
+    let temporary = folder.temporary().to_owned();
+    let outer = trial.path("outer");
+    fs::create_dir(&outer).expect("writable");
+    fs::write(outer.join("kept"), "").expect("writable");
+    fs::remove_dir(&temporary).expect("ours");
+    symlink(&outer, &temporary).expect("writable");
+
+    folder.remove().expect("ours");
+
+    assert!(fs::symlink_metadata(&temporary).is_err());
+    assert!(outer.join("kept").exists());
 }
 
 #[test]

@@ -42,7 +42,7 @@ const ENDINGS: &[&str] = &[
 /// the project that only build tools fill.
 pub(crate) fn may_be_emptied(policy: &Policy, place: &str) -> bool {
     if path::is_within(place, "/tmp") {
-        return place != "/tmp";
+        return place != "/tmp" && !path::is_protected(place);
     }
     let project = policy.project_dir();
     if !path::is_within(place, project) {
@@ -82,6 +82,7 @@ mod tests {
             ("/srv/project/.pytest_cache", true),
             ("/tmp/x", true),
             ("/tmp", false),
+            ("/tmp/autonoe-1000", false),
             ("/srv/project", false),
             ("/srv/project/src", false),
             ("/srv/project/src/.cache", false),

@@ -58,6 +58,7 @@ pub use self::commands::{is_reading_awk_program, is_reading_sed_script};
 pub(crate) use self::credentials::may_hold_places;
 pub(crate) use self::extensions::cannot_be_added;
 pub(crate) use self::names::Names;
+pub use self::path::is_session_parent;
 pub use self::report::{Finding, InnerCommand};
 
 /// Judges `command` by `policy`.

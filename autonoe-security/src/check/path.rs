@@ -61,6 +61,10 @@ pub(crate) const NOTE: &str = ".autonoe-note";
 /// The folders of a project that only Autonoe writes to: the state of runs and of fleets.
 pub(crate) const STATE_FOLDERS: [&str; 2] = [".autonoe", ".harness"];
 
+/// The beginning of the name of the folder in `/tmp` that holds the folders of sessions. The ID of the
+/// user follows.
+const SESSION_PARENT: &str = "autonoe-";
+
 /// Returns the part of `text` below `project`, or all of it if it is no path below that.
 ///
 /// A project may lie in a protected folder: members of fleets work in worktrees in `.harness`.
@@ -71,15 +75,36 @@ pub(crate) fn below<'t>(text: &'t str, project: &str) -> &'t str {
     }
 }
 
-/// Returns whether a component of `path` is `.autonoe`, `.harness` or `.git`.
+/// Returns whether a component of `path` is `.autonoe`, `.harness` or `.git`, or `path` lies in the
+/// folder of sessions.
 ///
 /// Letter case does not count, because file systems differ in it, and a
 /// backslash separates as well, because tools of other systems read it so.
 pub(crate) fn is_protected(path: &str) -> bool {
-    path.contains('.')
-        && path
-            .split(['/', '\\'])
-            .any(|name| is_state_folder(name) || name.eq_ignore_ascii_case(".git"))
+    let is_name = |name: &str| is_state_folder(name) || name.eq_ignore_ascii_case(".git");
+    is_in_session_parent(path) || (path.contains('.') && path.split(['/', '\\']).any(is_name))
+}
+
+/// Returns whether `path` is `/tmp/autonoe-UID` or lies in it.
+///
+/// Backends keep the folders of their sessions there, with scripts and settings that their programs
+/// read.
+fn is_in_session_parent(path: &str) -> bool {
+    let Some(below) = path.strip_prefix("/tmp/") else {
+        return false;
+    };
+    is_session_parent(below.split('/').next().unwrap_or(below))
+}
+
+/// Returns whether `name` is the name of the folder in `/tmp` that holds the folders of a user's
+/// sessions: `autonoe-UID`.
+pub fn is_session_parent(name: &str) -> bool {
+    let (prefix, user) = name
+        .split_at_checked(SESSION_PARENT.len())
+        .unwrap_or_default();
+    prefix.eq_ignore_ascii_case(SESSION_PARENT)
+        && !user.is_empty()
+        && user.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Returns whether a component of `path` is `.autonoe` or `.harness`.
@@ -176,6 +201,8 @@ mod tests {
             ".Autonoe",
             ".Harness/x",
             "x\\.git\\hooks",
+            "/tmp/autonoe-1000",
+            "/tmp/Autonoe-0/x",
         ] {
             assert!(is_protected(path), "{path}");
         }
@@ -186,6 +213,11 @@ mod tests {
             ".github/x",
             ".harness.yml",
             "test.harness",
+            "/tmp/autonoe-",
+            "/tmp/autonoe-claude-x/a",
+            "/tmp/autonoe-1000.log",
+            "/tmp/x/autonoe-1000",
+            "/srv/project/autonoe-1000/a",
         ] {
             assert!(!is_protected(path), "{path}");
         }

@@ -29,10 +29,14 @@ pub(crate) fn check(context: &Context<'_, '_>, place: &str, span: Span) -> Check
                 .resolve(folder)
                 .is_some_and(|folder| path::is_within(&real, &folder))
     };
-    let is_protected =
-        path::is_within(&real, project) && path::is_protected(&real[project.len()..]);
+    let real_project = links.resolve(project);
+    let below = match real_project.as_deref() {
+        Some(project) if path::is_within(&real, project) => path::below(&real, project),
+        _ => path::below(&real, project),
+    };
+    let is_inside = is_within(project) || is_within("/tmp");
     let is_device = path::is_harmless_device(&real);
-    if (is_within(project) && !is_protected) || is_within("/tmp") || is_device {
+    if (is_inside && !path::is_protected(below)) || is_device {
         Ok(())
     } else {
         Err(

@@ -93,10 +93,9 @@ fn check_place(
             Mode::Sync if is_note => Ok(()),
             Mode::Sync => {
                 let reason = format!("'{}' would be written to in sync mode", target.text);
-                let mut denial = Denial::by(Rule::R28, target.span, reason)
-                    .instead("write to /tmp, or to .autonoe-note.md in the project directory");
+                let mut denial = Denial::by(Rule::R28, target.span, reason);
                 denial.layer = Layer::Mode;
-                Err(denial)
+                Err(with_sync_advice(denial))
             }
         };
     }
@@ -107,7 +106,18 @@ fn check_place(
     if is_below_tmp || path::is_harmless_device(place) {
         return Ok(());
     }
-    Err(escapes(target, Rule::R28))
+    let denial = escapes(target, Rule::R28);
+    Err(match mode {
+        Mode::Run => denial,
+        Mode::Sync => with_sync_advice(denial),
+    })
+}
+
+/// Names what commands may write to in sync mode.
+fn with_sync_advice(denial: Denial) -> Denial {
+    denial
+        .because("in sync mode, commands write to files in /tmp and to the note only")
+        .instead("write to a file in /tmp, or to .autonoe-note.md in the project directory")
 }
 
 /// Makes the denial of a path that lies outside of the project.

@@ -31,6 +31,29 @@ fn four_sentences_are_fixed() {
 }
 
 #[test]
+fn in_sync_mode_advice_names_tmp_only_where_it_is_allowed() {
+    for (refused, advised) in [
+        ("npm test > test.log", Some("npm test > /tmp/test.log")),
+        ("echo x | tee notes.md", Some("echo x | tee /tmp/notes.md")),
+        ("sort -o a b", Some("sort -o /tmp/a b")),
+        ("echo x > /tmp", Some("echo x > /tmp/a")),
+        ("echo x > /etc/a", Some("echo x > /tmp/a")),
+        ("sed -i s/a/b/ /tmp/x", None),
+        ("touch /tmp/x", None),
+        ("mkdir /tmp/x", None),
+        ("cp a /tmp/b", None),
+    ] {
+        let line = line(&sync(refused));
+
+        assert_eq!(line.contains("in /tmp"), advised.is_some(), "{line}");
+        assert!(!line.contains("the project and /tmp"), "{line}");
+        if let Some(advised) = advised {
+            assert!(sync(advised).is_allowed(), "{advised}");
+        }
+    }
+}
+
+#[test]
 fn a_line_says_what_why_and_how_to_proceed() {
     let lines = [
         line(&run("ls; wget x")),

@@ -65,6 +65,36 @@ fn a_link_that_leads_outside_is_refused() {
 }
 
 #[test]
+fn a_link_to_the_folder_of_a_session_is_not_written_through() {
+    let session = "/tmp/autonoe-1000/.autonoe/autonoe-claude-a1b2c3";
+    let validator = with_links(&[
+        ("/tmp/link", session),
+        ("/tmp/parent", "/tmp/autonoe-1000"),
+        ("/srv/project/session", session),
+        ("/tmp/notes", "/tmp/other"),
+    ]);
+
+    for command in [
+        "echo x > /tmp/link/bash-setup.sh",
+        "echo x >> /tmp/link/new",
+        "echo x | tee /tmp/link/bash-setup.sh",
+        "cp evil.sh /tmp/link/bash-setup.sh",
+        "cp evil.sh /tmp/link",
+        "cp -r vendor/. /tmp/parent",
+        "sed -i s/a/b/ /tmp/link/bash-setup.sh",
+        "touch /tmp/link/x",
+        "mkdir /tmp/parent/x",
+        "cd /tmp/link && ls",
+        "cd /tmp && echo x > link/bash-setup.sh",
+        "echo x > session/bash-setup.sh",
+        "sed -i s/a/b/ session/bash-setup.sh",
+    ] {
+        assert!(!validator.check(command).is_allowed(), "{command}");
+    }
+    assert!(validator.check("echo x > /tmp/notes/a").is_allowed());
+}
+
+#[test]
 fn a_link_to_credentials_is_not_read() {
     let links = [("/srv/project/key", "/root/.ssh/id_rsa")];
     let validator = validator(PolicyConfig::default()).with_symlinks(Links(links.into()));

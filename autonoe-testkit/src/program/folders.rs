@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use autonoe_core::ProjectPaths;
+
 /// Returns the names in `folder`, in order.
 ///
 /// # Panics
@@ -14,6 +16,24 @@ pub fn names_in(folder: &Path) -> Vec<String> {
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
         .collect();
     names.sort();
+    names
+}
+
+/// Returns the names of the sessions that have a folder of their own or temporary files in
+/// `temporary`, in order. The parent of their folders does not count.
+///
+/// # Panics
+///
+/// It cannot be read.
+pub fn sessions_in(temporary: &Path) -> Vec<String> {
+    let (parents, mut names): (Vec<_>, Vec<_>) = names_in(temporary)
+        .into_iter()
+        .partition(|name| ProjectPaths::is_session_parent(name));
+    for parent in parents {
+        names.extend(names_in(&temporary.join(parent).join(".autonoe")));
+    }
+    names.sort();
+    names.dedup();
     names
 }
 

@@ -17,7 +17,7 @@ mod host;
 mod waiting;
 mod watched_run;
 
-pub use folders::{files_in, names_in, processes_in};
+pub use folders::{files_in, names_in, processes_in, sessions_in};
 pub use git::git;
 pub use host::Host;
 pub use waiting::{PATIENCE, events_of, eventually, within};

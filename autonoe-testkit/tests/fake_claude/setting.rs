@@ -14,6 +14,7 @@ use autonoe_core::{
 };
 use autonoe_process::{Marker, ProcessInfo};
 use autonoe_testkit::fake_claude::{FakeScript, LOG, SCRIPT};
+use autonoe_testkit::program::sessions_in;
 use futures::StreamExt;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -136,9 +137,8 @@ impl Setting {
     /// Nothing runs any more that the session started, and its folder is gone.
     pub(crate) fn assert_nothing_left(&self) {
         assert_eq!(self.leftovers(), []);
-        let folders = fs::read_dir(self.folders.path().join("tmp")).expect("it is there");
-        let left: Vec<_> = folders.flatten().map(|folder| folder.path()).collect();
-        assert_eq!(left, Vec::<PathBuf>::new());
+        let left = sessions_in(&self.folders.path().join("tmp"));
+        assert_eq!(left, Vec::<String>::new());
     }
 
     /// Waits until nothing is left of a session that nobody disposes of.

@@ -1,6 +1,7 @@
 //! What the guards of a run refuse.
 
 use autonoe_core::{ExitReason, StreamEvent, ToolStatus};
+use autonoe_process::SessionParent;
 use autonoe_testkit::model_server::{Script, Turn};
 
 use serde_json::json;
@@ -80,7 +81,7 @@ async fn what_the_guards_refuse_leaves_no_trace() {
 #[tokio::test]
 async fn a_profile_that_an_agent_writes_is_not_run() {
     let setting = Setting::new(Script::by(|_| Turn::text("Nobody asks."))).unverified();
-    let sessions = setting.folder.join("tmp");
+    let sessions = SessionParent::in_directory(&setting.folder.join("tmp")).sessions();
     let home = move || {
         let mut folders = std::fs::read_dir(&sessions).expect("it is there").flatten();
         let session = folders.next().expect("a session runs").path();

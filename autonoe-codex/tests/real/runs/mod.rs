@@ -2,6 +2,7 @@
 
 mod disturbed;
 mod guards;
+mod optional_servers;
 mod quota;
 mod refused;
 mod whole;

@@ -31,7 +31,7 @@ fn passes(kind: ToolKind, project_paths: &ProjectPaths) -> bool {
 
 // Shows: spec/6.1/layer-2-file-scope, spec/6.3/write
 #[test]
-fn writes_stay_inside_the_project_and_the_temporary_places() {
+fn writes_stay_inside_the_project_and_tmp_without_the_folder_of_sessions() {
     for (path, pass) in [
         ("a", true),
         ("src/new/a.rs", true),
@@ -66,6 +66,14 @@ fn writes_stay_inside_the_project_and_the_temporary_places() {
         ("sub/.GIT/config", false),
         (".git\\config", false),
         ("/tmp/x/.git/config", false),
+        ("/tmp/autonoe-claude-x/a", true),
+        ("/tmp/autonoe-1000.log", true),
+        ("autonoe-1000/a", true),
+        ("/tmp/autonoe-1000", false),
+        ("/tmp/autonoe-1000/x", false),
+        ("/tmp/AUTONOE-0/x", false),
+        ("/tmp/x/../autonoe-1000/.autonoe/s/bash-setup.sh", false),
+        ("/tmp\\autonoe-1000\\x", false),
     ] {
         assert_eq!(passes(write(&[path]), &project_paths()), pass, "{path:?}");
     }
@@ -180,7 +188,7 @@ fn only_the_web_is_fetched_from() {
 }
 
 #[test]
-fn a_shell_command_runs_in_the_project_or_a_temporary_place() {
+fn a_shell_command_runs_in_the_project_or_tmp() {
     for (directory, pass) in [
         ("/no-srv/project", true),
         ("/no-srv/project/src", true),
@@ -188,6 +196,8 @@ fn a_shell_command_runs_in_the_project_or_a_temporary_place() {
         ("src", true),
         ("/tmp", true),
         ("/tmp/x", true),
+        ("/tmp/autonoe-1000", false),
+        ("/tmp/autonoe-1000/.autonoe/s", false),
         ("/", false),
         ("/no-home/user", false),
         ("/no-srv/project/..", false),
@@ -206,25 +216,44 @@ fn a_shell_command_runs_in_the_project_or_a_temporary_place() {
 
 #[tokio::test]
 async fn a_block_names_the_path_and_the_way_out() {
-    let call = ToolCall::new("Write", json!({"file_path": "/etc/x"}));
+    for (path, mode, reason) in [
+        (
+            "/etc/x",
+            Mode::Run,
+            "\"/etc/x\" is outside the project; write inside the project or /tmp",
+        ),
+        (
+            "/etc/x",
+            Mode::Sync,
+            "\"/etc/x\" is outside the project; write inside the project",
+        ),
+        (
+            "/tmp/autonoe-1000/x",
+            Mode::Run,
+            "\"/tmp/autonoe-1000/x\" is in the folder of sessions; write to another place in /tmp",
+        ),
+    ] {
+        let mut call = ToolCall::new("Write", json!({ "file_path": path }));
+        call.mode = mode;
 
-    assert_eq!(
-        FileScope::new(project_paths())
+        let decision = FileScope::new(project_paths())
             .check(&call, &project_paths())
-            .await,
-        HookDecision::block("\"/etc/x\" is outside the project; write inside the project"),
-    );
+            .await;
+
+        assert_eq!(decision, HookDecision::block(reason), "{path} {mode:?}");
+    }
 }
 
 proptest! {
     #[test]
     fn a_write_that_lands_outside_never_passes(path in "(/|\\.\\./|\\./|~/|no-srv/|project/|tmp/|[a-z.]{1,3}/){0,8}[a-z]{0,3}") {
-        let project_paths = project_paths().with_temporary([]);
+        let project_paths = project_paths();
 
         let passed = passes(write(&[&path]), &project_paths);
 
         let lands = crate::port::lexical_path::normalise(&project_paths.project.join(&path));
-        prop_assert!(!passed || (lands.starts_with(&project_paths.project) && lands != project_paths.project));
+        let is_below = |root: &Path| lands.starts_with(root) && lands != root;
+        prop_assert!(!passed || is_below(&project_paths.project) || is_below(Path::new("/tmp")));
     }
 
     #[test]

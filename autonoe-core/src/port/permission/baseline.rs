@@ -6,7 +6,8 @@ use crate::domain::Mode;
 ///
 /// Reads are open everywhere: what must not be read is for the file scope guard
 /// to say. Shell commands are open here
-/// because the Bash policy judges each of them. Writes stay in the project.
+/// because the Bash policy judges each of them. Writes stay in the project and
+/// `/tmp`, where the file scope guard protects the folders of sessions.
 const RUN: &[&str] = &[
     "Read(./**)",
     "Glob(./**)",
@@ -18,6 +19,8 @@ const RUN: &[&str] = &[
     "Bash(*)",
     "Write(./**)",
     "Edit(./**)",
+    "Write(/tmp/**)",
+    "Edit(/tmp/**)",
 ];
 
 /// What a sync is granted: it looks at the project and changes nothing but the

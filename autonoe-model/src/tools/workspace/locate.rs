@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Component, Path, PathBuf};
 
-use autonoe_core::ToolError;
+use autonoe_core::{ProjectPaths, ToolError};
 use rustix::fs::{Mode, OFlags, mkdirat, openat, readlinkat};
 use rustix::io::Errno;
 
@@ -230,9 +230,11 @@ impl Follow<'_> {
 }
 
 fn outside(path: &str) -> ToolError {
-    denied(format!(
-        "{path:?} is outside the workspace; use a path inside it"
-    ))
+    let instead = match Path::new(path).starts_with(ProjectPaths::TEMPORARY) {
+        true => "/tmp is for commands, and may be empty for each of them; use a path inside it",
+        false => "use a path inside it",
+    };
+    denied(format!("{path:?} is outside the workspace; {instead}"))
 }
 
 #[cfg(test)]

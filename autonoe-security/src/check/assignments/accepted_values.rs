@@ -98,8 +98,10 @@ impl AcceptedValues {
                 directories.every_place(&text, is_fine) && !is_protected
             }
             Self::Output => {
-                let is_inside =
-                    |place: &str| is_in_project(place) || path::is_within(place, "/tmp");
+                let is_inside = |place: &str| {
+                    is_in_project(place)
+                        || (path::is_within(place, "/tmp") && !path::is_protected(place))
+                };
                 directories.every_place(&text, is_inside) && !is_protected
             }
             Self::BuildFolder => directories.every_place(&text, is_made) && !is_protected,

@@ -86,15 +86,12 @@ fn check_places(
     let project = call.policy().project_dir();
     let places = here.resolve(folder);
     for place in places.ok_or_else(|| escapes(target, folder))? {
-        match place.strip_prefix(project) {
-            Some(below) if path::is_within(&place, project) => {
-                if path::is_protected(below) {
-                    let reason = format!("'{folder}' is not a place to run commands in");
-                    return Err(deny(target, reason));
-                }
-            }
-            _ if path::is_within(&place, "/tmp") => {}
-            _ => return Err(escapes(target, folder)),
+        if !path::is_within(&place, project) && !path::is_within(&place, "/tmp") {
+            return Err(escapes(target, folder));
+        }
+        if path::is_protected(path::below(&place, project)) {
+            let reason = format!("'{folder}' is not a place to run commands in");
+            return Err(deny(target, reason));
         }
         symlinks::check(call.context, &place, target.span)?;
     }

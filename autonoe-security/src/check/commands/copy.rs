@@ -144,6 +144,11 @@ fn check_source(call: &Call<'_, '_, '_>, source: &Arg<'_>, keeps_path: bool) -> 
         let instead = protected_state::advice(name).unwrap_or(otherwise);
         return Err(Denial::by(Rule::R29, source.span, reason).instead(instead));
     }
+    if path::is_session_parent(path::file_name(text.trim_end_matches('/'))) {
+        let reason = format!("the copy of '{text}' may be called like the folder of sessions");
+        let instead = "give the copy another name";
+        return Err(Denial::by(Rule::R29, source.span, reason).instead(instead));
+    }
     // Links below /proc lead to everywhere.
     let leads_away = path::is_within(&path::resolve("/", text), "/proc") && text.starts_with('/');
     let leaves = keeps_path && !(source.is_static() && path::stays_below(text));

@@ -16,7 +16,7 @@ const OF_GIT: &[&str] = &[
 
 /// Returns patterns for the files that `find` with these arguments hands to `-exec`.
 ///
-/// They are known well enough when the search starts strictly inside the project, follows no
+/// They are known well enough when the search starts strictly inside the project or `/tmp`, follows no
 /// symlinks, and finds files with a name such as `*.ts` only: nothing below a `.git` that matters is
 /// called like that. `None` in every other case.
 pub(super) fn patterns<'s>(call: &Call<'_, '_, 's>, arguments: &[Arg<'s>]) -> Option<Vec<Arg<'s>>> {
@@ -24,7 +24,12 @@ pub(super) fn patterns<'s>(call: &Call<'_, '_, 's>, arguments: &[Arg<'s>]) -> Op
     let places = arguments.iter().take_while(is_place).count();
     let (places, conditions) = arguments.split_at(places);
     let is_inside = |place: &Arg<'_>| {
-        place.known().is_some() && call.write_target(place, Root::Refused).is_ok()
+        let Some(text) = place.known() else {
+            return false;
+        };
+        // A search of all of `/tmp` finds the folders of sessions.
+        call.here.every_place(text, |place| place != "/tmp")
+            && call.write_target(place, Root::Refused).is_ok()
     };
     let is_known = !places.is_empty()
         && places.iter().all(is_inside)

@@ -3,16 +3,15 @@ use std::os::unix::fs::symlink;
 
 use super::*;
 
-/// A project, a home and a directory of somebody else, without temporary places.
+/// A project, a home and a directory of somebody else, none of them in `/tmp`.
 fn world() -> (tempfile::TempDir, ProjectPaths) {
-    let dir = tempfile::tempdir().expect("a directory can be made");
+    let dir = tempfile::tempdir_in("/var/tmp").expect("a directory can be made");
     for name in ["project/src", "home/.ssh", "home/code", "else"] {
         create_dir_all(dir.path().join(name)).expect("it can be made");
     }
     write_file(dir.path().join("home/.ssh/id"), "key").expect("it can be written");
-    let project_paths = ProjectPaths::new(dir.path().join("project"))
-        .with_home(dir.path().join("home"))
-        .with_temporary([]);
+    let project_paths =
+        ProjectPaths::new(dir.path().join("project")).with_home(dir.path().join("home"));
     (dir, project_paths)
 }
 
@@ -143,4 +142,22 @@ fn a_project_that_lives_beside_or_above_credentials_still_works() {
     assert!(passes(read(&["."]), &project_paths));
     create_dir_all(dir.path().join("home/.kube")).expect("it can be made");
     assert!(!passes(read(&["."]), &project_paths));
+}
+
+#[test]
+fn a_symlink_does_not_lead_a_write_into_the_folder_of_sessions() {
+    let (dir, project_paths) = world();
+    // The folder of this user may be in use, so the link leads to a name that no user has.
+    let parent = "/tmp/autonoe-4294967295999";
+    symlink(parent, dir.path().join("project/parent")).expect("it can be made");
+    let links = tempfile::tempdir_in("/tmp").expect("a directory can be made");
+    let link = links.path().join("session");
+    symlink(format!("{parent}/.autonoe/s"), &link).expect("it can be made");
+
+    for path in ["parent/x", "parent/.autonoe/s/bash-setup.sh"] {
+        assert!(!passes(write(&[path]), &project_paths), "{path}");
+    }
+    let through = link.join("bash-setup.sh");
+    let through = through.to_str().expect("text");
+    assert!(!passes(write(&[through]), &project_paths), "{through}");
 }

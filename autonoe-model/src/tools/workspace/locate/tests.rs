@@ -259,3 +259,16 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_refused_path_in_tmp_says_who_has_it() {
+    let yard = Yard::new();
+    for (path, is_told) in [("/tmp/x", true), ("/etc/x", false), ("../x", false)] {
+        let refused = yard.workspace.locate(path, Purpose::Create);
+
+        let refused = refused.map(drop).expect_err("it is outside");
+        assert_eq!(refused.code, ToolErrorCode::PERMISSION_DENIED, "{path}");
+        let told = refused.message.contains("/tmp is for commands");
+        assert_eq!(told, is_told, "{refused:?}");
+    }
+}
