@@ -39,6 +39,8 @@ pub(crate) struct Program {
 pub(crate) enum Owner {
     /// Every project, in both modes.
     Base,
+    /// Every project, in both modes; with any arguments once the operator has added it.
+    Openable,
     /// Every project, in run mode.
     RunMode,
     /// Every project, in run mode with destructive commands.
