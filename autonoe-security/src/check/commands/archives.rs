@@ -52,6 +52,7 @@ enum Action {
 }
 
 fn tar(call: &Call<'_, '_, '_>) -> Checked {
+    call.check_patterns()?;
     let Some(first) = call.args.first() else {
         return deny_tar(call, "tar has nothing to do");
     };
@@ -174,6 +175,7 @@ const UNZIP: OptionAllowList = OptionAllowList {
 };
 
 fn unzip(call: &Call<'_, '_, '_>) -> Checked {
+    call.check_patterns()?;
     let mut only_prints = false;
     // What unpacks is refused for that, whichever option it has.
     let prints = |arg: &Arg<'_>| {
@@ -199,6 +201,7 @@ fn unzip(call: &Call<'_, '_, '_>) -> Checked {
 const ZIP_FLAGS: &str = "0123456789jqrvXy";
 
 fn zip(call: &Call<'_, '_, '_>) -> Checked {
+    call.check_patterns()?;
     let mut archive = None;
     let mut are_patterns = false;
     for arg in call.args {

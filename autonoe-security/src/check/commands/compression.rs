@@ -69,6 +69,7 @@ const OPTIONS: OptionAllowList = OptionAllowList {
 };
 
 fn check(call: &Call<'_, '_, '_>) -> Checked {
+    call.check_patterns()?;
     let seen = OPTIONS.read(call)?;
     let has = |names: &[&str]| {
         let mut seen = seen.iter();

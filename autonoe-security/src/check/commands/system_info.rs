@@ -41,6 +41,7 @@ fn alone(call: &Call<'_, '_, '_>) -> Checked {
 
 /// Reads the options of a command that has no operands.
 fn without_operands(call: &Call<'_, '_, '_>, list: &OptionAllowList) -> Checked {
+    call.check_patterns()?;
     for seen in list.read(call)? {
         if let Seen::Operand(operand) = seen {
             let reason = format!("{} with an operand changes the machine", call.name);
@@ -125,6 +126,7 @@ const SS: OptionAllowList = OptionAllowList {
 };
 
 fn ss(call: &Call<'_, '_, '_>) -> Checked {
+    call.check_patterns()?;
     SS.read(call).map(|_seen| ())
 }
 
@@ -162,6 +164,7 @@ const NETSTAT: OptionAllowList = OptionAllowList {
 };
 
 fn netstat(call: &Call<'_, '_, '_>) -> Checked {
+    call.check_patterns()?;
     NETSTAT.read(call).map(|_seen| ())
 }
 
@@ -179,6 +182,7 @@ const TOP: OptionAllowList = OptionAllowList {
 };
 
 fn top(call: &Call<'_, '_, '_>) -> Checked {
+    call.check_patterns()?;
     let mut is_batch = false;
     for seen in TOP.read(call)? {
         match seen {
