@@ -56,9 +56,10 @@ fn tar(call: &Call<'_, '_, '_>) -> Checked {
     let Some(first) = call.args.first() else {
         return deny_tar(call, "tar has nothing to do");
     };
-    let args = with_dashes(first, call.args);
+    let mut args = with_dashes(first, call.args).unwrap_or_else(|| call.args.to_vec());
+    name_one_match(&mut args);
     let dashed = Call {
-        args: args.as_deref().unwrap_or(call.args),
+        args: &args,
         ..*call
     };
     let seen = options::read(&dashed, &TAR.table)?;
@@ -134,6 +135,28 @@ fn with_dashes<'s>(first: &Arg<'s>, args: &[Arg<'s>]) -> Option<Vec<Arg<'s>>> {
     }
     dashed.extend(rest.cloned());
     Some(dashed)
+}
+
+/// Replaces a pattern for the archive that is read, such as `./*.tgz`, by one of its matches.
+///
+/// Each match begins with a directory, so it is neither an option nor a host. Further matches are
+/// names of members.
+fn name_one_match(args: &mut [Arg<'_>]) {
+    let is_short = |arg: &Arg<'_>| arg.text.starts_with('-') && !arg.text.starts_with("--");
+    let writes = |arg: &Arg<'_>| {
+        let text = arg.text.as_ref();
+        arg.unknown.is_some() || text.starts_with("--") || (is_short(arg) && text.contains('c'))
+    };
+    if args.iter().any(writes) {
+        return;
+    }
+    for at in 1..args.len() {
+        let is_value = is_short(&args[at - 1]) && args[at - 1].text.ends_with('f');
+        let archive = &mut args[at];
+        if is_value && archive.is_static() && archive.text.starts_with("./") && !archive.tilde {
+            *archive = Arg::plain("./archive", archive.span);
+        }
+    }
 }
 
 /// Checks the directory that packed files are relative to.

@@ -31,6 +31,7 @@ mod temporary_file;
 mod timeout;
 mod tool_options;
 mod tools;
+mod version_probe;
 mod wrappers;
 mod writers;
 
@@ -80,6 +81,10 @@ pub(crate) fn built_in() -> Names<Known> {
     ];
     for (name, check) in openable.into_iter().flatten() {
         add(name, Owner::Openable, *check, *check);
+    }
+    for name in version_probe::NAMES {
+        let check = version_probe::check;
+        add(name, Owner::VersionOnly, check, check);
     }
     for (name, check) in [
         ("mktemp", temporary_file::check as Validator),

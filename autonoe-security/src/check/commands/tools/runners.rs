@@ -207,6 +207,7 @@ pub(super) fn check<'s>(call: &Call<'_, '_, 's>, started: &Started<'_, 's>) -> C
             Owner::Profile(profile) => policy.is_active(profile),
             Owner::Destructive => false,
             Owner::Base | Owner::Openable | Owner::RunMode => true,
+            Owner::VersionOnly => false,
         });
     if !is_base {
         return Ok(());
