@@ -126,15 +126,18 @@ pub(super) fn pg_isready(call: &Call<'_, '_, '_>) -> Checked {
     in_run_mode(call, ask_postgres)
 }
 
-/// `-d` may be a whole connection string.
+/// `-d` may be a whole connection string, and without `-h` a variable names the host.
 fn ask_postgres(call: &Call<'_, '_, '_>) -> Checked {
+    let mut has_host = false;
     for seen in options::read(call, &PG_ISREADY)? {
         match seen {
             Seen::Operand(operand) => {
                 return Err(call.deny_flag(Rule::R99, &operand.text, operand.span));
             }
             Seen::Option { name, value, arg } => match (name.as_str(), value) {
-                ("-h" | "--host", Some(host)) if host.known().is_some_and(is_local_host) => {}
+                ("-h" | "--host", Some(host)) if host.known().is_some_and(is_local_host) => {
+                    has_host = true;
+                }
                 ("-h" | "--host", Some(host)) => return Err(elsewhere(call, host.span)),
                 ("-p" | "--port" | "-t" | "--timeout", Some(number))
                     if number.known().is_some_and(is_number) => {}
@@ -143,6 +146,11 @@ fn ask_postgres(call: &Call<'_, '_, '_>) -> Checked {
                 _ => return Err(call.deny_flag(Rule::R99, &name, arg.span)),
             },
         }
+    }
+    let scope = call.context.scope;
+    let is_set = scope.text().contains("PGHOST") || scope.inherits("PGHOST");
+    if is_set && !has_host {
+        return Err(elsewhere(call, call.span));
     }
     Ok(())
 }
