@@ -23,17 +23,20 @@ pub struct File {
 /// ```
 pub fn files() -> &'static [File] {
     const FILES: &[File] = &[
+        file("archives", include_str!("../corpus/archives.jsonl")),
         file("attacks", include_str!("../corpus/attacks.jsonl")),
         file("bypasses", include_str!("../corpus/bypasses.jsonl")),
         file("cases", include_str!("../corpus/cases.jsonl")),
         file("credentials", include_str!("../corpus/credentials.jsonl")),
         file("daily", include_str!("../corpus/daily.jsonl")),
+        file("databases", include_str!("../corpus/databases.jsonl")),
         file("edges", include_str!("../corpus/edges.jsonl")),
         file("environment", include_str!("../corpus/environment.jsonl")),
         file("fleet_state", include_str!("../corpus/fleet_state.jsonl")),
         file("git", include_str!("../corpus/git.jsonl")),
         file("git_files", include_str!("../corpus/git_files.jsonl")),
         file("guards", include_str!("../corpus/guards.jsonl")),
+        file("information", include_str!("../corpus/information.jsonl")),
         file("network", include_str!("../corpus/network.jsonl")),
         file("options", include_str!("../corpus/options.jsonl")),
         file("processes", include_str!("../corpus/processes.jsonl")),
@@ -44,6 +47,10 @@ pub fn files() -> &'static [File] {
         file("sessions", include_str!("../corpus/sessions.jsonl")),
         file("settings", include_str!("../corpus/settings.jsonl")),
         file("shell", include_str!("../corpus/shell.jsonl")),
+        file(
+            "temporary_files",
+            include_str!("../corpus/temporary_files.jsonl"),
+        ),
         file("tools", include_str!("../corpus/tools.jsonl")),
         file("tricks", include_str!("../corpus/tricks.jsonl")),
         file("wrappers", include_str!("../corpus/wrappers.jsonl")),

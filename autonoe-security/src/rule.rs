@@ -149,4 +149,8 @@ rules! {
     R93 "git-files" Baseline "git must not change protected files"
     R94 "credentials" Baseline "agents do not read credentials"
     R95 "built-name" Baseline "a suffix or a prefix must not make a protected name"
+    R96 "system-information" Baseline "only options that print facts about the machine are allowed"
+    R97 "archive" Baseline "archives are listed, printed and packed, not unpacked"
+    R98 "temporary-file" Baseline "temporary files lie in /tmp or the project"
+    R99 "database" Baseline "literal SQL may reach one database of the project, and nothing else"
 }

@@ -26,7 +26,7 @@ struct Torture {
     rounds: u32,
 }
 
-const TORTURES: [Torture; 12] = [
+const TORTURES: [Torture; 13] = [
     Torture {
         what: "kills: eight writers of a ledger are killed at random",
         package: "autonoe-core",
@@ -91,6 +91,12 @@ const TORTURES: [Torture; 12] = [
         what: "programs: curl commands that the validator allows are run against a server",
         package: "autonoe-security",
         test: "programs::curl::allowed_curl_commands_reach_this_machine_only_and_touch_no_protected_file",
+        rounds: 20_000,
+    },
+    Torture {
+        what: "programs: commands on archives and databases that the validator allows are run",
+        package: "autonoe-security",
+        test: "programs::archives::allowed_commands_on_archives_and_databases_touch_no_protected_file_and_run_nothing",
         rounds: 20_000,
     },
     Torture {

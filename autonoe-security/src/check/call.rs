@@ -39,6 +39,10 @@ pub(crate) struct Program {
 pub(crate) enum Owner {
     /// Every project, in both modes.
     Base,
+    /// Every project, in both modes; with any arguments once the operator has added it.
+    Openable,
+    /// Nobody, apart from printing its version; as [`Self::Openable`] once it was added.
+    VersionOnly,
     /// Every project, in run mode.
     RunMode,
     /// Every project, in run mode with destructive commands.

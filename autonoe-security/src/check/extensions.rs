@@ -56,6 +56,13 @@ const ALTERNATIVES: &[(&[&str], &str)] = &[
         &["less", "more", "nano", "vi", "vim"],
         "use cat, head, tail or sed -n '10,20p' FILE",
     ),
+    (&["patch"], "use git apply FILE, or the Edit tool"),
+    (
+        &["mysql", "psql"],
+        "use the database client of the project's language, or its migrations",
+    ),
+    (&["zgrep", "zless"], "use zcat FILE | grep PATTERN"),
+    (&["lsb_release"], "use cat /etc/os-release"),
     (
         &["unlink"],
         "leave it in place, or use git rm for tracked files",

@@ -179,7 +179,8 @@ fn check(call: &Call<'_, '_, '_>, written: &str) -> Result<(), Denial> {
 fn check_program(call: &Call<'_, '_, '_>, program: Program, is_added: bool) -> Result<(), Denial> {
     let in_sync = call.mode() == Mode::Sync;
     match program.owner {
-        Owner::Base => (program.check)(call),
+        Owner::Openable | Owner::VersionOnly if is_added => extensions::check(call),
+        Owner::Base | Owner::Openable | Owner::VersionOnly => (program.check)(call),
         Owner::RunMode if in_sync => Err(call
             .deny(
                 Rule::R63,

@@ -41,6 +41,7 @@ mod scope;
 mod search_args;
 mod survey;
 mod symlinks;
+mod temporary;
 mod walk;
 mod write_target;
 

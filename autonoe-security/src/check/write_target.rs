@@ -3,7 +3,7 @@
 use super::arg::Arg;
 use super::context::Context;
 use super::directories::Directories;
-use super::{path, protected_state, symlinks};
+use super::{path, protected_state, symlinks, temporary};
 use crate::policy::{Mode, Policy};
 use crate::{Denial, Layer, Rule};
 
@@ -47,6 +47,9 @@ fn check_in(
         return Err(protected(target, "the home directory"));
     }
     let Some(text) = target.known() else {
+        if temporary::is_made_by_mktemp(context.scope, target) {
+            return Ok(());
+        }
         let what = if target.is_static() {
             "a pattern"
         } else {

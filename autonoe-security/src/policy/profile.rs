@@ -123,6 +123,7 @@ impl Profile {
                 "daphne",
                 "hypercorn",
                 "isort",
+                "pre-commit",
                 "pycodestyle",
                 "pydocstyle",
                 "pyflakes",

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
+use super::trace;
+
 /// The project directory, inside the jail.
 pub(crate) const PROJECT: &str = "/srv/project";
 
@@ -26,6 +28,8 @@ for case in /cases/*; do
     ulimit -t 1 -f 2048
     exec 9>"/traces/$name"
     export CASE_NUMBER=$name BASH_XTRACEFD=9 PATH=/none HOME=/home/nobody
+    # Bash takes no PS4 from the environment of root.
+    export BASH_ENV=/trace-prefix
     exec /bin/bash --norc --noprofile -x -c "$command" </dev/null >/dev/null 2>&1
   )
 done >/dev/null 2>&1
@@ -90,6 +94,8 @@ impl Jail {
             fs::copy(&library, place).expect("readable");
         }
         fs::write(root.path().join("driver"), DRIVER).expect("writable");
+        let prefix = format!("PS4='{}'\n", trace::PREFIX);
+        fs::write(root.path().join("trace-prefix"), prefix).expect("writable");
         Self { root }
     }
 

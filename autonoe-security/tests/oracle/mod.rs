@@ -117,22 +117,10 @@ fn unseen(validator: &BashValidator, command: &str, names: &[String]) -> Option<
         // A script of the project is allowed by its path, from wherever the shell is.
         let is_elsewhere = name.starts_with('/') && !name.starts_with(jail::PROJECT);
         let is_script = name.contains('/') && !is_elsewhere;
-        seen.iter().any(|it| it == name || as_traced(it) == name)
+        seen.iter().any(|it| it == name)
             && (is_script || validator.check(&quoted(listed)).is_known())
     };
     names.iter().find(|name| !runs(name)).cloned()
-}
-
-/// Returns a name as the trace shows it: Bash writes other characters than ASCII as octal numbers.
-fn as_traced(name: &str) -> String {
-    let traced = name.bytes().map(|byte| {
-        if byte.is_ascii() {
-            char::from(byte).to_string()
-        } else {
-            format!("{byte:o}")
-        }
-    });
-    traced.collect()
 }
 
 fn quoted(name: &str) -> String {
@@ -181,5 +169,38 @@ fn the_oracle_sees_what_runs() {
             names.iter().any(|name| name == expected),
             "{command}: {names:?}"
         );
+    }
+}
+
+#[test]
+fn names_are_read_whole_whatever_characters_they_have() {
+    let tries = [
+        ("\"b/ /\nE\n+ x\" a", vec!["b/ /\nE\n+ x"]),
+        ("$'ncat\\f/x' a", vec!["ncat\u{c}/x"]),
+        ("$'c\\e/x' a", vec!["c\u{1b}/x"]),
+        ("$'bin/\\x4ls' a", vec!["bin/\u{4}ls"]),
+        ("é a", vec!["é"]),
+        ("'é b' a", vec!["é b"]),
+        ("\"\\$'a'\" b", vec!["$'a'"]),
+        ("'' a", vec!["''"]),
+        ("'a=b' c", vec!["a=b"]),
+        ("a=1 b='x y' c d", vec!["c"]),
+        ("a[0]=1; a+=(x 'y z'); a+=1", vec![]),
+        (
+            "declare -A m; m[\")['name'a b\"]=1; c",
+            vec!["declare", "c"],
+        ),
+        ("[[ 'a\n+ evil' == b ]]; (( 1 +\n2 )); c", vec!["c"]),
+        ("cat <<'E'\n+ evil\n++ evil\nE", vec!["cat"]),
+        ("echo \"$(c '\n++ d')\"", vec!["c", "echo"]),
+    ];
+    let commands: Vec<String> = tries.iter().map(|(it, _)| (*it).to_owned()).collect();
+
+    let traces = Jail::new().run(&commands);
+
+    for ((command, expected), trace) in tries.iter().zip(&traces) {
+        let names = trace.as_deref().map(trace::names);
+        let expected: Vec<String> = expected.iter().map(|it| (*it).to_owned()).collect();
+        assert_eq!(names, Some(expected), "{command}");
     }
 }

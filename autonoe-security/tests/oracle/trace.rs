@@ -1,105 +1,131 @@
 //! Reads what Bash traces of the commands that it starts.
+//!
+//! Every record begins with [`PREFIX`] on a line of its own, whatever the texts in it contain. So a
+//! line break in a name, an argument or a here-document begins no record.
+
+/// The value of `PS4`. Bash repeats the first character for each level of substitution. No
+/// candidate contains the rest.
+pub(crate) const PREFIX: &str = "+trace-5e1f8c0d ";
 
 /// Returns the names of the simple commands in a trace, in order.
 pub(crate) fn names(trace: &str) -> Vec<String> {
-    // A trace that was cut off ends in the middle of a line.
+    // A trace that was cut off ends in the middle of a record.
     let whole = trace.rsplit_once('\n').map_or("", |(whole, _)| whole);
-    let commands = whole.lines().filter_map(|line| {
-        let command = line.trim_start_matches('+');
-        (command.len() < line.len()).then(|| command.strip_prefix(' '))?
-    });
     // The handler of missing programs begins so, and is silent from then on.
-    let own = commands.filter(|command| *command != "set +x");
+    let own = records(whole).into_iter().filter(|it| *it != "set +x");
     own.filter_map(name).collect()
 }
 
-/// Returns the name in one traced line; `None` if it is no simple command.
-fn name(command: &str) -> Option<String> {
-    let mut rest = command;
-    loop {
-        if is_assignment(rest) {
-            // An array stands alone, and its elements look like words.
-            if rest.contains("=(") {
-                return None;
-            }
-            (_, rest) = word(behind_subscript(rest));
-            continue;
+/// Splits a trace at the prefixes that begin a line.
+fn records(trace: &str) -> Vec<&str> {
+    let marker = PREFIX.trim_start_matches('+');
+    let is_begin = |at: usize| {
+        let line = trace[..at].rsplit('\n').next().unwrap_or_default();
+        !line.is_empty() && line.bytes().all(|byte| byte == b'+')
+    };
+    let begins: Vec<usize> = trace
+        .match_indices(marker)
+        .map(|(at, _)| at)
+        .filter(|at| is_begin(*at))
+        .collect();
+    let ends = begins.iter().skip(1).map(|next| {
+        let line = trace[..*next].rfind('\n').unwrap_or(0);
+        line.min(*next)
+    });
+    let ends = ends.chain([trace.len()]);
+    let spans = begins.iter().zip(ends);
+    spans
+        .map(|(at, end)| &trace[at + marker.len()..end])
+        .collect()
+}
+
+/// Returns the name in one record; `None` if it is no simple command.
+fn name(record: &str) -> Option<String> {
+    let (word, rest) = word(record);
+    let is_keyword = ["[[", "((", "for", "case", "select"]
+        .iter()
+        .any(|keyword| record.split([' ', '\n']).next() == Some(keyword));
+    (!word.is_empty() && !is_keyword && !is_assignment(record, rest)).then_some(word)
+}
+
+/// Returns whether a record is an assignment: Bash gives each a record of its own.
+///
+/// `rest` follows the first word. A command called `a=b` shows like an assignment, unless it has
+/// arguments. Brackets and parentheses stand without quotes in assignments only.
+fn is_assignment(record: &str, rest: &str) -> bool {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let behind = record.trim_start_matches(is_name);
+    let begins = record.len() > behind.len() && !record.starts_with(|c: char| c.is_ascii_digit());
+    let value = behind.strip_prefix('+').unwrap_or(behind);
+    begins
+        && (behind.starts_with('[')
+            || value.starts_with("=(")
+            || value.starts_with('=') && rest.is_empty())
+}
+
+/// Splits off the first word, as Bash quotes words in a trace. The empty word is `''`.
+fn word(text: &str) -> (String, &str) {
+    let mut word = Vec::new();
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        if c == ' ' {
+            rest = &rest[1..];
+            break;
         }
-        let (word, _) = word(rest);
-        return match word.as_str() {
-            "" | "[[" | "((" | "for" | "case" | "select" => None,
-            _ => Some(word),
+        rest = if let Some(quoted) = rest.strip_prefix("$'") {
+            decode_ansi_c(quoted, &mut word)
+        } else if let Some(quoted) = rest.strip_prefix('\'') {
+            let (inside, behind) = quoted.split_once('\'').unwrap_or((quoted, ""));
+            word.extend_from_slice(inside.as_bytes());
+            behind
+        } else {
+            let plain = rest.strip_prefix('\\').unwrap_or(rest);
+            let length = plain.chars().next().map_or(0, char::len_utf8);
+            word.extend_from_slice(&plain.as_bytes()[..length]);
+            &plain[length..]
         };
     }
-}
-
-/// Tells whether a line goes on with an assignment, which Bash shows like `x=1` or `a[0]=1`.
-fn is_assignment(text: &str) -> bool {
-    let end = text
-        .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
-        .unwrap_or(text.len());
-    let begins = text
-        .as_bytes()
-        .first()
-        .is_some_and(|byte| !byte.is_ascii_digit());
-    let rest = &text[end..];
-    begins
-        && end > 0
-        && (rest.starts_with('=') || rest.starts_with("+=") || rest.starts_with('['))
-        && rest.contains('=')
-}
-
-/// Returns what follows the subscript of an assignment, in which there may be blanks.
-fn behind_subscript(text: &str) -> &str {
-    let mut depth = 0_usize;
-    for (at, c) in text.char_indices() {
-        match c {
-            '[' => depth += 1,
-            ']' if depth == 1 => return &text[at + 1..],
-            ']' => depth = depth.saturating_sub(1),
-            '=' if depth == 0 => break,
-            _ => {}
-        }
+    if word.is_empty() && text.starts_with('\'') {
+        word.extend_from_slice(b"''");
     }
-    text
+    (String::from_utf8_lossy(&word).into_owned(), rest)
 }
 
-/// Splits off the first word, as Bash quotes words in a trace.
-fn word(text: &str) -> (String, &str) {
-    let mut word = String::new();
-    let mut chars = text.char_indices();
-    let mut was_quoted = false;
-    while let Some((at, c)) = chars.next() {
+/// Decodes what stands behind `$'`, and returns what follows the closing quote.
+fn decode_ansi_c<'t>(quoted: &'t str, word: &mut Vec<u8>) -> &'t str {
+    let mut rest = quoted;
+    while let Some(c) = rest.chars().next() {
+        let after = &rest[c.len_utf8()..];
         match c {
-            ' ' => return (word, &text[at + 1..]),
-            '\'' => {
-                was_quoted = true;
-                let dollar = word.ends_with('$') && text[..at].ends_with('$');
-                if dollar {
-                    word.pop();
-                }
-                while let Some((_, c)) = chars.next() {
-                    match c {
-                        '\'' => break,
-                        '\\' if dollar => {
-                            if let Some((_, escaped)) = chars.next() {
-                                word.push(escaped);
-                            }
-                        }
-                        c => word.push(c),
-                    }
-                }
-            }
+            '\'' => return after,
             '\\' => {
-                if let Some((_, escaped)) = chars.next() {
-                    word.push(escaped);
+                let digits = after.len() - after.trim_start_matches(|c: char| c.is_digit(8)).len();
+                if let Ok(byte) = u8::from_str_radix(&after[..digits.min(3)], 8) {
+                    word.push(byte);
+                    rest = &after[digits.min(3)..];
+                    continue;
                 }
+                let escaped = after.chars().next().unwrap_or('\\');
+                let byte = match escaped {
+                    'a' => 0x07,
+                    'b' => 0x08,
+                    'E' => 0x1b,
+                    'f' => 0x0c,
+                    'n' => b'\n',
+                    'r' => b'\r',
+                    't' => b'\t',
+                    'v' => 0x0b,
+                    // A backslash or a quote.
+                    _ => u8::try_from(escaped).unwrap_or(b'?'),
+                };
+                word.push(byte);
+                rest = after.get(escaped.len_utf8()..).unwrap_or_default();
             }
-            c => word.push(c),
+            _ => {
+                word.extend_from_slice(&rest.as_bytes()[..c.len_utf8()]);
+                rest = after;
+            }
         }
     }
-    if word.is_empty() && was_quoted {
-        word.push_str("''");
-    }
-    (word, "")
+    rest
 }

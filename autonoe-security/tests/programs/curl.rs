@@ -137,21 +137,10 @@ fn command(random: &mut Mutator, tokens: &[&str], port: u16) -> String {
     text.replace("PORT", &port.to_string())
 }
 
-/// Returns what the policy protects, and what lies outside the project.
-fn protected(project: &Project) -> Vec<(String, Vec<u8>)> {
-    let is_free = |path: &str| {
-        let inside = path.strip_prefix("project/");
-        inside.is_some_and(|path| !path.starts_with(".git") && !path.starts_with(".autonoe"))
-    };
-    let mut files: Vec<_> = project.files().into_iter().collect();
-    files.retain(|(path, _)| !is_free(path));
-    files
-}
-
 #[test]
 fn allowed_curl_commands_reach_this_machine_only_and_touch_no_protected_file() {
     let (server, project) = (Server::start(), Project::new(&[("body", "x\n")]));
-    let (validator, before) = (project.validator(), protected(&project));
+    let (validator, before) = (project.validator(), project.protected());
     let mut random = Mutator::new(number(SEED, 7), Vec::new());
     let tokens = tokens(TOKENS);
     let mut ran = 0;
@@ -163,7 +152,7 @@ fn allowed_curl_commands_reach_this_machine_only_and_touch_no_protected_file() {
         ran += 1;
         project.run(&command);
         assert_eq!(server.take_violations(), [""; 0], "{command}");
-        assert_eq!(protected(&project), before, "{command}");
+        assert_eq!(project.protected(), before, "{command}");
     }
     eprintln!("{ran} commands run, 0 violations");
     assert!(
@@ -186,11 +175,11 @@ fn a_violation_by_curl_is_seen() {
         "curl -s -c ../made http://localhost:PORT/",
     ] {
         let project = Project::new(&[]);
-        let before = protected(&project);
+        let before = project.protected();
 
         project.run(&command.replace("PORT", &server.port.to_string()));
 
-        let is_seen = !server.take_violations().is_empty() || protected(&project) != before;
+        let is_seen = !server.take_violations().is_empty() || project.protected() != before;
         assert!(is_seen, "{command}");
     }
 }

@@ -1,11 +1,12 @@
-//! Runs what the policy allows of `sed`, `awk`, `xargs` and `curl` with the real programs, and checks
-//! that nothing else happens.
+//! Runs what the policy allows of `sed`, `awk`, `xargs`, `curl`, archives and databases with the real
+//! programs, and checks that nothing else happens.
 //!
 //! Programs are made of tokens at random. Those that the policy allows run with the real tools in
 //! an empty directory. A script that writes a file or runs a command leaves a trace there: every
 //! command among the tokens and every line of the input creates a file.
 #![cfg(target_os = "linux")]
 
+mod archives;
 mod curl;
 mod project;
 mod xargs;

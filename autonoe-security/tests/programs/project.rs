@@ -71,6 +71,20 @@ impl Project {
         status.expect("timeout and bash are there");
     }
 
+    /// Returns what the policy protects, and what lies outside the project.
+    pub(super) fn protected(&self) -> Vec<(String, Vec<u8>)> {
+        let is_free = |path: &str| {
+            let inside = path.strip_prefix("project/");
+            inside.is_some_and(|path| {
+                let is_git = path.starts_with(".git") && !path.starts_with(".git.");
+                !is_git && !path.starts_with(".autonoe")
+            })
+        };
+        let mut files: Vec<_> = self.files().into_iter().collect();
+        files.retain(|(path, _)| !is_free(path));
+        files
+    }
+
     /// Returns every file with its content.
     pub(super) fn files(&self) -> BTreeMap<String, Vec<u8>> {
         let mut files = BTreeMap::new();

@@ -8,7 +8,7 @@ use crate::check::directories::Directories;
 use crate::check::path_pattern::STAR;
 use crate::check::scope::Scope;
 use crate::check::survey::{MOST_VALUES, Value};
-use crate::check::{path, symlinks};
+use crate::check::{path, symlinks, temporary};
 use crate::syntax::{
     ArgWord, Brace, Operation, Part, Script, SimpleCommand, commands, static_text,
 };
@@ -110,7 +110,15 @@ fn not_known(target: &Arg<'_>) -> Denial {
 }
 
 fn escapes(target: &Arg<'_>, folder: &str) -> Denial {
-    deny(target, format!("Path '{folder}' escapes project directory"))
+    let denial = deny(target, format!("Path '{folder}' escapes project directory"));
+    if folder.starts_with("..") {
+        denial.instead(
+            "name a directory of the project; write (cd DIR && COMMAND) for each directory, because a \
+             cd in front may have failed",
+        )
+    } else {
+        denial
+    }
 }
 
 /// Returns where `cd ..` leads when the shell may not be below the project root, because a `cd` in
@@ -221,6 +229,12 @@ fn folders_of(scope: &Scope<'_>, target: &Arg<'_>) -> Option<Vec<Folder>> {
         let after = after.trim_start_matches('/').to_owned();
         (before.is_empty() && is_path && is_quoted).then(|| vec![Folder::BelowTop(after)])
     };
+    let is_alone = is_quoted && before.is_empty() && after.is_empty();
+    if is_alone && temporary::is_temporary(scope, flat[at], target.span.start()) {
+        // Without a value, the shell stays where it is.
+        let made = format!("/tmp/{STAR}");
+        return Some(vec![Folder::Path(made), Folder::Path(".".to_owned())]);
+    }
     match flat[at] {
         part if is_top_level(part) => below_top(),
         Part::Parameter(parameter) => {

@@ -101,10 +101,10 @@ pub(crate) fn find(name: &str) -> Option<Validator> {
         "shopt" => shell_options::shopt,
         "source" | "." => source::check,
         "trap" => trap::check,
+        "umask" | "ulimit" => print_limit,
         "eval" | "exec" | "alias" | "unalias" | "enable" | "hash" | "bind" | "builtin"
         | "complete" | "compgen" | "compopt" | "fc" | "history" | "pushd" | "popd" | "dirs"
-        | "umask" | "ulimit" | "let" | "fg" | "bg" | "suspend" | "logout" | "help" | "caller"
-        | "times" => refused,
+        | "let" | "fg" | "bg" | "suspend" | "logout" | "help" | "caller" | "times" => refused,
         _ => return None,
     })
 }
@@ -113,11 +113,25 @@ fn free(_: &Call<'_, '_, '_>) -> Checked {
     Ok(())
 }
 
+/// `umask` and `ulimit` print the limits of the shell; with a value they change them.
+fn print_limit(call: &Call<'_, '_, '_>) -> Checked {
+    let is_option = |arg: &Arg<'_>| {
+        let letters = arg.known().and_then(|text| text.strip_prefix('-'));
+        letters.is_some_and(|it| !it.is_empty() && it.bytes().all(|c| c.is_ascii_alphabetic()))
+    };
+    if call.args.len() <= 1 && call.args.iter().all(is_option) {
+        Ok(())
+    } else {
+        refused(call)
+    }
+}
+
 fn refused(call: &Call<'_, '_, '_>) -> Checked {
     let reason = format!("Command '{}' is not in the allowlist", call.name);
-    Err(call
-        .deny(Rule::R8, reason)
-        .instead("run the commands directly"))
+    Err(call.deny(Rule::R8, reason).instead(match call.name {
+        "pushd" | "popd" => "use (cd DIR && COMMAND)",
+        _ => "run the commands directly",
+    }))
 }
 
 /// Returns the command that `command` runs; `None` when it only says what a name means.

@@ -1,10 +1,12 @@
 //! Programs: what their arguments may be, each in its own file with its table.
 
 mod aims;
+mod archives;
 mod awk;
 mod base;
 mod brackets;
 mod chmod;
+mod compression;
 mod copied_name;
 mod copy;
 mod date;
@@ -22,10 +24,14 @@ mod readers;
 pub(super) mod scripts;
 mod search;
 mod sed;
+mod sqlite;
 mod sync;
+mod system_info;
+mod temporary_file;
 mod timeout;
 mod tool_options;
 mod tools;
+mod version_probe;
 mod wrappers;
 mod writers;
 
@@ -68,6 +74,24 @@ pub(crate) fn built_in() -> Names<Known> {
     ] {
         add(name, Owner::Base, check, check);
     }
+    let openable = [
+        system_info::COMMANDS,
+        compression::COMMANDS,
+        archives::COMMANDS,
+    ];
+    for (name, check) in openable.into_iter().flatten() {
+        add(name, Owner::Openable, *check, *check);
+    }
+    for name in version_probe::NAMES {
+        let check = version_probe::check;
+        add(name, Owner::VersionOnly, check, check);
+    }
+    for (name, check) in [
+        ("mktemp", temporary_file::check as Validator),
+        ("sqlite3", sqlite::check),
+    ] {
+        add(name, Owner::Openable, check, check);
+    }
     for (name, check) in [
         ("mkdir", copy::mkdir as Validator),
         ("cp", copy::cp),
@@ -89,7 +113,12 @@ pub(crate) fn built_in() -> Names<Known> {
             add(name, owner, in_run, sync::find(name));
         }
     }
-    let readers = readers::COMMANDS.iter().map(|(name, _)| name);
+    let readers = [
+        readers::COMMANDS,
+        system_info::COMMANDS,
+        compression::COMMANDS,
+    ];
+    let readers = readers.into_iter().flatten().map(|(name, _)| name);
     for name in readers.chain(READERS) {
         commands.entry(name).or_default().only_reads = true;
     }

@@ -1,6 +1,6 @@
 //! Scripts and programs of the project, started by their path.
 
-use crate::check::call::{Call, Checked};
+use crate::check::call::{Call, Checked, Owner};
 use crate::check::{path, symlinks};
 use crate::policy::Mode;
 use crate::syntax::Span;
@@ -22,7 +22,8 @@ pub(in crate::check) fn check(call: &Call<'_, '_, '_>, written: &str, span: Span
         && (call
             .policy()
             .known(name)
-            .is_some_and(|it| it.program.is_some())
+            .and_then(|known| known.program)
+            .is_some_and(|program| program.owner != Owner::VersionOnly)
             || is_on_hard_list(name));
     if matches!(name, "" | "." | "..") || is_called_like_a_program {
         return deny(

@@ -121,10 +121,17 @@ pub(in crate::check::assignments) const GROUPS: &[Group] = &[
         why: "it adds options to commands, or names files that they load or write",
         names: "RIPGREP_CONFIG_PATH GREP_OPTIONS AWKPATH AWKLIBPATH AWKREADFUNC AWK_HASH \
             CURL_HOME CURL_SSL_BACKEND SIMPLE_BACKUP_SUFFIX VERSION_CONTROL TAR_OPTIONS TAPE GZIP \
-            XZ_OPT XZ_DEFAULTS BZIP BZIP2 ZIPOPT UNZIP RSYNC_RSH PS_FORMAT PS_PERSONALITY CMD_ENV \
-            I_WANT_A_BROKEN_PS UNIX95 LIBPROC_HIDE_KERNEL JQ_LIBRARY_PATH TREE_OPTS",
-        prefixes: "GAWK LSOF RSYNC_ ZSTD_ PROCPS_",
+            XZ_OPT XZ_DEFAULTS BZIP BZIP2 ZIPOPT UNZIP UNZIPOPT ZIPINFO RSYNC_RSH PS_FORMAT PS_PERSONALITY CMD_ENV \
+            I_WANT_A_BROKEN_PS UNIX95 LIBPROC_HIDE_KERNEL JQ_LIBRARY_PATH TREE_OPTS SQLITE_TMPDIR \
+            SQLITE_HISTORY PGHOSTADDR PGSERVICE PGSERVICEFILE PGSYSCONFDIR",
+        prefixes: "GAWK LSOF RSYNC_ ZSTD_ PROCPS_ REDISCLI_",
         accepts: &[("PS_COLORS", Word)],
+        ..Group::NONE
+    },
+    Group {
+        why: "zip reads options from it",
+        reach: Reach::Exported,
+        names: "ZIP",
         ..Group::NONE
     },
 ];

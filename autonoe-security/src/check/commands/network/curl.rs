@@ -4,9 +4,9 @@ use super::local_url::is_local;
 use super::{elsewhere, in_run_mode};
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
-use crate::check::credentials;
 use crate::check::write_target::Root;
-use crate::syntax::Span;
+use crate::check::{credentials, numeric};
+use crate::syntax::{Part, Span};
 use crate::{Denial, Rule};
 
 /// What the value of an option may be.
@@ -251,8 +251,7 @@ impl Request {
             // `#1` stands for a part of the URL.
             OptionValue::Output if text.contains('#') => false,
             OptionValue::Output => return call.write_target(value, Root::Refused),
-            OptionValue::Format => value
-                .known()
+            OptionValue::Format => format_text(call, value)
                 .is_some_and(|text| !text.starts_with('@') && !text.contains("%output")),
             OptionValue::File => {
                 value.known().is_some() && !credentials::is_credential_path(call, value)
@@ -324,4 +323,21 @@ fn is_plain_form(call: &Call<'_, '_, '_>, form: &str) -> bool {
     };
     let file = file.split(';').next().unwrap_or_default();
     !file.contains([',', '"', '\\']) && may_send(call, file)
+}
+
+/// Returns the text of a format, with a digit in place of every number that is not known.
+fn format_text(call: &Call<'_, '_, '_>, value: &Arg<'_>) -> Option<String> {
+    if let Some(text) = value.known() {
+        return Some(text.to_owned());
+    }
+    let parts = value.parts.iter().flat_map(|part| match part {
+        Part::DoubleQuoted(inner) => &inner[..],
+        part => std::slice::from_ref(part),
+    });
+    let texts = parts.map(|part| match part {
+        Part::Literal(text) | Part::Quoted(text) => Some(text.as_ref()),
+        part if numeric::is_safe_part(call.context.scope, part) => Some("0"),
+        _ => None,
+    });
+    texts.collect()
 }

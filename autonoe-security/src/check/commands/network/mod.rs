@@ -1,6 +1,7 @@
 //! Programs that reach servers on this machine, in run mode.
 
 mod curl;
+mod databases;
 mod local_url;
 mod nc;
 
@@ -9,7 +10,12 @@ use crate::check::extensions;
 use crate::policy::Mode;
 use crate::{Denial, Layer, Rule};
 
-pub(super) const COMMANDS: &[(&str, Validator)] = &[("curl", curl::check), ("nc", nc::check)];
+pub(super) const COMMANDS: &[(&str, Validator)] = &[
+    ("curl", curl::check),
+    ("nc", nc::check),
+    ("redis-cli", databases::redis_cli),
+    ("pg_isready", databases::pg_isready),
+];
 
 /// The advice of every denial of a place elsewhere.
 const ONLY_LOCALHOST: &str = "reach servers on localhost only, such as curl http://localhost:3000/; read web pages with \

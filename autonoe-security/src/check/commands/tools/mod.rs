@@ -21,6 +21,7 @@ mod runners;
 mod subcommand;
 
 use crate::Rule;
+use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked, Validator};
 
 pub(in crate::check::commands) use another_program::check as starts_no_other_program;
@@ -39,7 +40,45 @@ pub(super) fn find(name: &str) -> Validator {
         | "bundler" | "go" | "goreleaser" | "rustc" | "rustup" | "rustfmt" | "rust-analyzer"
         | "cargo" | "cargo-clippy" | "cargo-fmt" | "cargo-watch" | "clippy" | "composer" => check,
         "python" | "python3" => delegates::python,
+        "pre-commit" => pre_commit,
         _ => super::free,
+    }
+}
+
+/// Subcommands of `pre-commit` that run hooks of the project's configuration or look at it. Others
+/// put hooks into `.git`.
+const PRE_COMMIT: &[&str] = &[
+    "--help",
+    "--version",
+    "-V",
+    "-h",
+    "autoupdate",
+    "help",
+    "run",
+    "sample-config",
+    "validate-config",
+    "validate-manifest",
+];
+
+fn pre_commit(call: &Call<'_, '_, '_>) -> Checked {
+    let first = call.args.first().and_then(|arg| arg.known());
+    if !first.is_some_and(|word| PRE_COMMIT.contains(&word)) {
+        return Err(call
+            .deny(
+                Rule::R92,
+                "pre-commit would change the hooks of the repository",
+            )
+            .instead("use pre-commit run --all-files"));
+    }
+    // `--config` may be shortened.
+    let names_config = |arg: &&Arg<'_>| {
+        let text = arg.text.as_ref();
+        let is_short = text.starts_with("-c") || !call.is_option_safe(arg) && text.is_empty();
+        is_short || text.starts_with("--con")
+    };
+    match call.args.iter().find(names_config) {
+        Some(arg) => Err(call.deny_flag(Rule::R92, &arg.text, arg.span)),
+        None => Ok(()),
     }
 }
 

@@ -206,7 +206,8 @@ pub(super) fn check<'s>(call: &Call<'_, '_, 's>, started: &Started<'_, 's>) -> C
         .is_some_and(|program| match program.owner {
             Owner::Profile(profile) => policy.is_active(profile),
             Owner::Destructive => false,
-            Owner::Base | Owner::RunMode => true,
+            Owner::Base | Owner::Openable | Owner::RunMode => true,
+            Owner::VersionOnly => false,
         });
     if !is_base {
         return Ok(());

@@ -1,0 +1,256 @@
+//! Archives: `tar`, `unzip` and `zip` list, print and pack. They do not unpack into the project,
+//! because the members of an archive, which the text does not show, name the files.
+
+use super::option_allow_list::OptionAllowList;
+use crate::check::arg::Arg;
+use crate::check::call::{Call, Checked, Validator};
+use crate::check::options::{self, Seen, Table, Takes};
+use crate::check::write_target::{Root, escapes};
+use crate::{Denial, Rule};
+
+pub(super) const COMMANDS: &[(&str, Validator)] = &[("tar", tar), ("unzip", unzip), ("zip", zip)];
+
+/// Everything else may run a program, connect, or write and delete files that are not named.
+const TAR: OptionAllowList = OptionAllowList {
+    flags: "acjJOtvxz",
+    table: Table {
+        short_values: "fC",
+        short_maybe: "",
+        long: &[
+            ("auto-compress", Takes::Nothing),
+            ("bzip2", Takes::Nothing),
+            ("create", Takes::Nothing),
+            ("directory", Takes::Value),
+            ("exclude", Takes::Value),
+            ("exclude-vcs", Takes::Nothing),
+            ("extract", Takes::Nothing),
+            ("file", Takes::Value),
+            ("get", Takes::Nothing),
+            ("gzip", Takes::Nothing),
+            ("help", Takes::Nothing),
+            ("list", Takes::Nothing),
+            ("strip-components", Takes::Value),
+            ("to-command", Takes::Value),
+            ("to-stdout", Takes::Nothing),
+            ("verbose", Takes::Nothing),
+            ("version", Takes::Nothing),
+            ("wildcards", Takes::Nothing),
+            ("xz", Takes::Nothing),
+        ],
+    },
+    refused: &["--to-command"],
+    rule: Rule::R97,
+    instead: "use tar -tf ARCHIVE, tar -xOf ARCHIVE MEMBER, or tar -czf ARCHIVE FILES",
+};
+
+/// What `tar` does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Action {
+    List,
+    Extract,
+    Create,
+}
+
+fn tar(call: &Call<'_, '_, '_>) -> Checked {
+    call.check_patterns()?;
+    let Some(first) = call.args.first() else {
+        return deny_tar(call, "tar has nothing to do");
+    };
+    let mut args = with_dashes(first, call.args).unwrap_or_else(|| call.args.to_vec());
+    name_one_match(&mut args);
+    let dashed = Call {
+        args: &args,
+        ..*call
+    };
+    let seen = options::read(&dashed, &TAR.table)?;
+    TAR.check(&dashed, &seen)?;
+    let (mut actions, mut archives, mut folders) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut to_stdout, mut only_tells) = (false, false);
+    for seen in &seen {
+        let Seen::Option { name, value, .. } = seen else {
+            continue;
+        };
+        match name.as_str() {
+            "-t" | "--list" => actions.push(Action::List),
+            "-x" | "--extract" | "--get" => actions.push(Action::Extract),
+            "-c" | "--create" => actions.push(Action::Create),
+            "-O" | "--to-stdout" => to_stdout = true,
+            "--help" | "--version" => only_tells = true,
+            "-f" | "--file" => archives.extend(value.clone()),
+            "-C" | "--directory" => folders.extend(value.clone()),
+            _ => {}
+        }
+    }
+    if only_tells {
+        return Ok(());
+    }
+    let ([action], [archive]) = (&actions[..], &archives[..]) else {
+        return deny_tar(call, "tar needs one action and one archive");
+    };
+    // A colon may name a host, which tar connects to by running a program.
+    let is_local = archive.known().is_some_and(|path| !path.contains(':'));
+    if !is_local {
+        let reason = "the archive is not known to be a file of this machine";
+        return Err(Denial::by(Rule::R97, archive.span, reason)
+            .instead("write the path of the archive literally, without a colon"));
+    }
+    match action {
+        Action::List => Ok(()),
+        Action::Extract if to_stdout => Ok(()),
+        Action::Extract => Err(deny_extraction(call, "tar -xOf ARCHIVE MEMBER > FILE")),
+        Action::Create => {
+            if !archive.is("-") {
+                call.write_target(archive, Root::Refused)?;
+            }
+            check_folder(call, &folders, &seen)
+        }
+    }
+}
+
+fn deny_tar(call: &Call<'_, '_, '_>, reason: &'static str) -> Checked {
+    Err(call.deny(Rule::R97, reason).instead(TAR.instead))
+}
+
+fn deny_extraction(call: &Call<'_, '_, '_>, print: &str) -> Denial {
+    let reason = format!(
+        "{} would write files that the archive names, not the text",
+        call.name
+    );
+    call.deny(Rule::R97, reason)
+        .instead(format!("print one member into a file: {print}"))
+}
+
+/// Returns the arguments with dashes, if the first one is a bundle of letters as in `tar czf`.
+///
+/// The values of such a bundle follow it in the order of its letters.
+fn with_dashes<'s>(first: &Arg<'s>, args: &[Arg<'s>]) -> Option<Vec<Arg<'s>>> {
+    let letters = first.known().filter(|text| !text.starts_with('-'))?;
+    let mut rest = args[1..].iter();
+    let mut dashed = Vec::with_capacity(args.len() + letters.len());
+    for letter in letters.chars() {
+        dashed.push(Arg::plain(format!("-{letter}"), first.span));
+        if TAR.table.short_values.contains(letter) {
+            dashed.extend(rest.next().cloned());
+        }
+    }
+    dashed.extend(rest.cloned());
+    Some(dashed)
+}
+
+/// Replaces a pattern for the archive that is read, such as `./*.tgz`, by one of its matches.
+///
+/// Each match begins with a directory, so it is neither an option nor a host. Further matches are
+/// names of members.
+fn name_one_match(args: &mut [Arg<'_>]) {
+    let is_short = |arg: &Arg<'_>| arg.text.starts_with('-') && !arg.text.starts_with("--");
+    let writes = |arg: &Arg<'_>| {
+        let text = arg.text.as_ref();
+        arg.unknown.is_some() || text.starts_with("--") || (is_short(arg) && text.contains('c'))
+    };
+    if args.iter().any(writes) {
+        return;
+    }
+    for at in 1..args.len() {
+        let is_value = is_short(&args[at - 1]) && args[at - 1].text.ends_with('f');
+        let archive = &mut args[at];
+        if is_value && archive.is_static() && archive.text.starts_with("./") && !archive.tilde {
+            *archive = Arg::plain("./archive", archive.span);
+        }
+    }
+}
+
+/// Checks the directory that packed files are relative to.
+fn check_folder(call: &Call<'_, '_, '_>, folders: &[Arg<'_>], seen: &[Seen<'_, '_>]) -> Checked {
+    let folder = match folders {
+        [] => return Ok(()),
+        [folder] => folder,
+        _ => return deny_tar(call, "tar changes the directory twice"),
+    };
+    if !folder.known().is_some_and(|path| call.is_in_reach(path)) {
+        return Err(escapes(folder, Rule::R97));
+    }
+    for seen in seen {
+        if let Seen::Operand(file) = seen
+            && !(file.is_static() && !file.tilde && is_below(&file.text))
+        {
+            return Err(escapes(file, Rule::R97));
+        }
+    }
+    Ok(())
+}
+
+/// Returns whether a relative path does not go up.
+fn is_below(path: &str) -> bool {
+    !path.starts_with('/') && path.split('/').all(|name| name != "..")
+}
+
+/// Missing is `-d`, and everything else that unpacks. A second dash would take a letter back.
+const UNZIP: OptionAllowList = OptionAllowList {
+    flags: "clpqtv",
+    table: Table {
+        short_values: "",
+        short_maybe: "",
+        long: &[],
+    },
+    refused: &[],
+    rule: Rule::R97,
+    instead: "use unzip -l ARCHIVE, or unzip -p ARCHIVE MEMBER > FILE",
+};
+
+fn unzip(call: &Call<'_, '_, '_>) -> Checked {
+    call.check_patterns()?;
+    let mut only_prints = false;
+    // What unpacks is refused for that, whichever option it has.
+    let prints = |arg: &Arg<'_>| {
+        let letters = arg.text.strip_prefix('-');
+        letters.is_some_and(|letters| letters.contains(['c', 'l', 'p', 't', 'v']))
+    };
+    if !call.args.iter().any(prints) {
+        return Err(deny_extraction(call, "unzip -p ARCHIVE MEMBER > FILE"));
+    }
+    for seen in UNZIP.read(call)? {
+        if let Seen::Option { name, .. } = seen {
+            only_prints |= name != "-q";
+        }
+    }
+    if only_prints {
+        Ok(())
+    } else {
+        Err(deny_extraction(call, "unzip -p ARCHIVE MEMBER > FILE"))
+    }
+}
+
+/// Letters of options that choose what is packed and how. `-T` runs a program, `-m` deletes.
+const ZIP_FLAGS: &str = "0123456789jqrvXy";
+
+fn zip(call: &Call<'_, '_, '_>) -> Checked {
+    call.check_patterns()?;
+    let mut archive = None;
+    let mut are_patterns = false;
+    for arg in call.args {
+        let is_option = arg.text.starts_with('-');
+        if arg.is("-x") || arg.is("-i") {
+            are_patterns = true;
+        } else if is_option {
+            let letters = arg.known().and_then(|text| text.strip_prefix('-'));
+            let is_fine = letters
+                .is_some_and(|it| !it.is_empty() && it.chars().all(|c| ZIP_FLAGS.contains(c)));
+            if !is_fine {
+                return Err(call
+                    .deny_flag(Rule::R97, &arg.text, arg.span)
+                    .instead("use zip -r ARCHIVE.zip FILES"));
+            }
+        } else if !call.is_option_safe(arg) {
+            return Err(call.deny_dynamic(arg));
+        } else if archive.is_none() && !are_patterns {
+            archive = Some(arg);
+        }
+    }
+    let archive = archive.filter(|arg| arg.known().is_some_and(|path| path.ends_with(".zip")));
+    match archive {
+        Some(archive) => call.write_target(archive, Root::Refused),
+        None => Err(call
+            .deny(Rule::R97, "the archive that zip writes is not known")
+            .instead("use zip -r ARCHIVE.zip FILES")),
+    }
+}

@@ -1,0 +1,128 @@
+//! Compression of single files: to standard output, or next to a file that is kept.
+
+use super::option_allow_list::OptionAllowList;
+use super::writers::check_target;
+use crate::Rule;
+use crate::check::arg::Arg;
+use crate::check::call::{Call, Checked, Validator};
+use crate::check::options::{Seen, Table, Takes};
+use crate::check::write_target::Root;
+
+pub(super) const COMMANDS: &[(&str, Validator)] = &[
+    ("bunzip2", check),
+    ("bzcat", check),
+    ("bzip2", check),
+    ("gunzip", check),
+    ("gzip", check),
+    ("unxz", check),
+    ("xz", check),
+    ("xzcat", check),
+    ("zcat", check),
+];
+
+/// Missing are `-r`, which goes through directories, `-S`, which makes another name, `-N`, which takes
+/// the name from the file, and lists of files.
+const OPTIONS: OptionAllowList = OptionAllowList {
+    flags: "cdefhklnqstvzV0123456789",
+    table: Table {
+        short_values: "STM",
+        short_maybe: "",
+        long: &[
+            ("best", Takes::Nothing),
+            ("compress", Takes::Nothing),
+            ("decompress", Takes::Nothing),
+            ("extreme", Takes::Nothing),
+            ("fast", Takes::Nothing),
+            ("files", Takes::Maybe),
+            ("files0", Takes::Maybe),
+            ("force", Takes::Nothing),
+            ("help", Takes::Nothing),
+            ("keep", Takes::Nothing),
+            ("list", Takes::Nothing),
+            ("name", Takes::Nothing),
+            ("no-name", Takes::Nothing),
+            ("quiet", Takes::Nothing),
+            ("recursive", Takes::Nothing),
+            ("rsyncable", Takes::Nothing),
+            ("small", Takes::Nothing),
+            ("stdout", Takes::Nothing),
+            ("suffix", Takes::Value),
+            ("test", Takes::Nothing),
+            ("threads", Takes::Value),
+            ("to-stdout", Takes::Nothing),
+            ("uncompress", Takes::Nothing),
+            ("verbose", Takes::Nothing),
+            ("version", Takes::Nothing),
+        ],
+    },
+    refused: &[
+        "-S",
+        "-M",
+        "--files",
+        "--files0",
+        "--name",
+        "--recursive",
+        "--suffix",
+    ],
+    rule: Rule::R97,
+    instead: "print, and redirect the output: gzip -c FILE > FILE.gz",
+};
+
+fn check(call: &Call<'_, '_, '_>) -> Checked {
+    call.check_patterns()?;
+    let seen = OPTIONS.read(call)?;
+    let has = |names: &[&str]| {
+        let mut seen = seen.iter();
+        seen.any(|seen| matches!(seen, Seen::Option { name, .. } if names.contains(&name.as_str())))
+    };
+    let (extension, is_unpacker) = match call.name {
+        "gzip" => (".gz", false),
+        "gunzip" => (".gz", true),
+        "bzip2" => (".bz2", false),
+        "bunzip2" => (".bz2", true),
+        "xz" => (".xz", false),
+        _ => (".xz", true),
+    };
+    let decompresses = has(&["-d", "--decompress", "--uncompress"]);
+    let compresses = has(&["-z", "--compress"]);
+    // The last of these modes counts.
+    let only_tests = has(&["-t", "-l", "--test", "--list"]) && !decompresses && !compresses;
+    let prints = has(&["-c", "--stdout", "--to-stdout"]) || call.name.ends_with("cat");
+    if only_tests || prints {
+        return Ok(());
+    }
+    let files = seen.iter().filter_map(|seen| match seen {
+        Seen::Operand(file) if !file.is("-") => Some(*file),
+        _ => None,
+    });
+    for file in files {
+        if !has(&["-k", "--keep"]) {
+            let reason = format!("{} deletes '{}'", call.name, file.text);
+            return Err(
+                crate::Denial::by(Rule::R97, file.span, reason).instead(format!(
+                    "keep the file with {0} -k FILE, or print with {0} -c FILE",
+                    call.name
+                )),
+            );
+        }
+        check_target(call, file)?;
+        match (file.known(), (is_unpacker || decompresses) && !compresses) {
+            // What a pattern matches is not hidden, and its name only changes at the end.
+            (None, _) => {}
+            (Some(path), false) => check_output(call, file, format!("{path}{extension}"))?,
+            (Some(path), true) => {
+                let Some(output) = path.strip_suffix(extension) else {
+                    let reason = format!("the file that '{path}' becomes is not known");
+                    return Err(crate::Denial::by(Rule::R97, file.span, reason)
+                        .instead(format!("print it with {} -c FILE > OUT", call.name)));
+                };
+                check_output(call, file, output.to_owned())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_output(call: &Call<'_, '_, '_>, file: &Arg<'_>, output: String) -> Checked {
+    call.write_target(&Arg::plain(output, file.span), Root::Refused)
+}

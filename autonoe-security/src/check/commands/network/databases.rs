@@ -1,0 +1,160 @@
+//! Clients of database servers on this machine: `redis-cli` and `pg_isready`.
+
+use super::{elsewhere, in_run_mode, is_local_host};
+use crate::Rule;
+use crate::check::call::{Call, Checked};
+use crate::check::options::{self, Seen, Table, Takes};
+
+/// Commands of Redis about keys and values. Others load code, write files or reach other servers.
+const REDIS_COMMANDS: &[&str] = &[
+    "dbsize",
+    "decr",
+    "del",
+    "echo",
+    "exists",
+    "expire",
+    "get",
+    "hdel",
+    "hexists",
+    "hget",
+    "hgetall",
+    "hkeys",
+    "hlen",
+    "hmget",
+    "hscan",
+    "hset",
+    "hvals",
+    "incr",
+    "incrby",
+    "info",
+    "keys",
+    "lindex",
+    "llen",
+    "lpop",
+    "lpush",
+    "lrange",
+    "mget",
+    "mset",
+    "ping",
+    "pttl",
+    "rpop",
+    "rpush",
+    "sadd",
+    "scan",
+    "scard",
+    "set",
+    "setex",
+    "sismember",
+    "smembers",
+    "srem",
+    "sscan",
+    "strlen",
+    "time",
+    "ttl",
+    "type",
+    "xlen",
+    "xrange",
+    "zadd",
+    "zcard",
+    "zrange",
+    "zrem",
+    "zscore",
+];
+
+const REDIS: Table = Table {
+    short_values: "hpnD",
+    short_maybe: "",
+    long: &[
+        ("csv", Takes::Nothing),
+        ("json", Takes::Nothing),
+        ("no-auth-warning", Takes::Nothing),
+        ("no-raw", Takes::Nothing),
+        ("raw", Takes::Nothing),
+        ("version", Takes::Nothing),
+    ],
+};
+
+pub(super) fn redis_cli(call: &Call<'_, '_, '_>) -> Checked {
+    in_run_mode(call, ask_redis)
+}
+
+fn ask_redis(call: &Call<'_, '_, '_>) -> Checked {
+    let (seen, words) = options::read_leading(call, &REDIS)?;
+    for seen in seen {
+        let Seen::Option { name, value, arg } = seen else {
+            continue;
+        };
+        match (name.as_str(), value) {
+            ("-h", Some(host)) if host.known().is_some_and(is_local_host) => {}
+            ("-h", Some(host)) => return Err(elsewhere(call, host.span)),
+            ("-p" | "-n", Some(number)) if number.known().is_some_and(is_number) => {}
+            ("--csv" | "--json" | "--no-auth-warning" | "--no-raw" | "--raw", None) => {}
+            ("--version", None) => return Ok(()),
+            _ => return Err(call.deny_flag(Rule::R99, &name, arg.span)),
+        }
+    }
+    let command = words.first().and_then(|word| word.known());
+    let is_known =
+        command.is_some_and(|it| REDIS_COMMANDS.contains(&it.to_ascii_lowercase().as_str()));
+    // A cluster would send the client to another machine, and `-x` is read among options only.
+    if is_known {
+        Ok(())
+    } else {
+        Err(call
+            .deny(
+                Rule::R99,
+                "redis-cli takes one literal command about keys and values",
+            )
+            .instead("use redis-cli ping, get, set, keys and the like"))
+    }
+}
+
+const PG_ISREADY: Table = Table {
+    short_values: "dhptU",
+    short_maybe: "",
+    long: &[
+        ("host", Takes::Value),
+        ("port", Takes::Value),
+        ("quiet", Takes::Nothing),
+        ("timeout", Takes::Value),
+        ("username", Takes::Value),
+        ("version", Takes::Nothing),
+    ],
+};
+
+pub(super) fn pg_isready(call: &Call<'_, '_, '_>) -> Checked {
+    in_run_mode(call, ask_postgres)
+}
+
+/// `-d` may be a whole connection string, and without `-h` a variable names the host.
+fn ask_postgres(call: &Call<'_, '_, '_>) -> Checked {
+    let mut has_host = false;
+    for seen in options::read(call, &PG_ISREADY)? {
+        match seen {
+            Seen::Operand(operand) => {
+                return Err(call.deny_flag(Rule::R99, &operand.text, operand.span));
+            }
+            Seen::Option { name, value, arg } => match (name.as_str(), value) {
+                ("-h" | "--host", Some(host)) if host.known().is_some_and(is_local_host) => {
+                    has_host = true;
+                }
+                ("-h" | "--host", Some(host)) => return Err(elsewhere(call, host.span)),
+                ("-p" | "--port" | "-t" | "--timeout", Some(number))
+                    if number.known().is_some_and(is_number) => {}
+                ("-U" | "--username", Some(_)) => {}
+                ("-q" | "--quiet" | "--version" | "-V", None) => {}
+                _ => return Err(call.deny_flag(Rule::R99, &name, arg.span)),
+            },
+        }
+    }
+    let scope = call.context.scope;
+    let is_set = scope.text().contains("PGHOST") || scope.inherits("PGHOST");
+    if is_set && !has_host {
+        return Err(elsewhere(call, call.span));
+    }
+    Ok(())
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}

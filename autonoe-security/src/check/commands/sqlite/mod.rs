@@ -1,0 +1,143 @@
+//! `sqlite3`: literal SQL on a database of the project.
+//!
+//! A database may hold code: a view can call functions that run programs. So it counts as a script of
+//! the project, unless SQLite's safe mode is on.
+
+mod sql;
+
+use self::sql::Effect;
+use super::scripts::runs_code_of_project;
+use crate::check::arg::Arg;
+use crate::check::call::{Call, Checked};
+use crate::check::write_target::Root;
+use crate::policy::Mode;
+use crate::{Denial, Rule};
+
+/// Options that choose the output or restrict the program, without their dashes.
+const FLAGS: &[&str] = &[
+    "ascii", "bail", "batch", "box", "column", "csv", "header", "html", "json", "line", "list",
+    "markdown", "noheader", "quote", "readonly", "safe", "table", "tabs", "version",
+];
+
+/// Options with a value that is printed.
+const VALUES: &[&str] = &["newline", "nullvalue", "separator"];
+
+/// Commands of the shell of SQLite that print something about the database.
+const PRINTING: &[&str] = &[
+    ".databases",
+    ".dump",
+    ".fullschema",
+    ".indexes",
+    ".indices",
+    ".schema",
+    ".tables",
+];
+
+const INSTEAD: &str = "use sqlite3 FILE 'SELECT ..' with literal SQL, or the database client of the project's language";
+
+pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
+    let (mut is_safe, mut is_read_only) = (false, false);
+    let mut operands = Vec::new();
+    let mut args = call.args.iter();
+    while let Some(arg) = args.next() {
+        if !arg.text.starts_with('-') {
+            operands.push(arg);
+            continue;
+        }
+        let name = arg.known().map(|text| text.trim_start_matches('-'));
+        match name {
+            Some(name) if FLAGS.contains(&name) => {
+                is_safe |= name == "safe";
+                is_read_only |= name == "readonly";
+            }
+            Some(name) if VALUES.contains(&name) => {
+                if args.next().is_none_or(|value| value.known().is_none()) {
+                    return Err(call.deny_flag(Rule::R99, &arg.text, arg.span));
+                }
+            }
+            _ => {
+                return Err(call
+                    .deny_flag(Rule::R99, &arg.text, arg.span)
+                    .instead(INSTEAD));
+            }
+        }
+    }
+    if call
+        .args
+        .iter()
+        .any(|arg| arg.is("-version") || arg.is("--version"))
+        && operands.is_empty()
+    {
+        return Ok(());
+    }
+    let Some((file, texts)) = operands
+        .split_first()
+        .filter(|(_, texts)| !texts.is_empty())
+    else {
+        return Err(call
+            .deny(Rule::R99, "sqlite3 would read commands from its input")
+            .instead(INSTEAD));
+    };
+    let mut effect = Effect::Reads;
+    for text in texts {
+        effect = effect.max(effect_of(text)?);
+    }
+    check_file(call, file)?;
+    let only_reads = is_safe && is_read_only && effect == Effect::Reads;
+    match call.mode() {
+        _ if only_reads => Ok(()),
+        Mode::Sync => Err(call
+            .deny(Rule::R99, "sqlite3 may change the database")
+            .instead("use sqlite3 -safe -readonly FILE 'SELECT ..'")),
+        Mode::Run => {
+            if !is_safe {
+                runs_code_of_project(call, "databases of the project")?;
+            }
+            if file.is(":memory:") {
+                return Ok(());
+            }
+            call.write_target(file, Root::Refused)
+        }
+    }
+}
+
+/// Returns the effect of one text, and refuses what reaches more than the database.
+fn effect_of(text: &Arg<'_>) -> Result<Effect, Denial> {
+    let deny =
+        |reason: &str| Err(Denial::by(Rule::R99, text.span, reason.to_owned()).instead(INSTEAD));
+    let Some(sql) = text.known() else {
+        return deny("the SQL is not known before it runs");
+    };
+    if sql.starts_with('.') {
+        return if is_printing(sql) {
+            Ok(Effect::Reads)
+        } else {
+            deny("this command of sqlite3 may run programs or reach other files")
+        };
+    }
+    match sql::effect(sql) {
+        Effect::ReachesMore => deny("the SQL may run programs or reach other files"),
+        effect => Ok(effect),
+    }
+}
+
+/// Returns whether a command of the shell of SQLite only prints. Its arguments are plain names.
+fn is_printing(command: &str) -> bool {
+    let mut words = command.split_ascii_whitespace();
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_%.".contains(&byte);
+    words.next().is_some_and(|name| PRINTING.contains(&name))
+        && words.all(|word| word.bytes().all(is_plain))
+        && !command.contains('\n')
+}
+
+/// Checks that the database is a plain file.
+fn check_file(call: &Call<'_, '_, '_>, file: &Arg<'_>) -> Checked {
+    let is_plain = |path: &str| !path.is_empty() && !path.to_ascii_lowercase().starts_with("file:");
+    if file.known().is_some_and(is_plain) {
+        Ok(())
+    } else {
+        Err(call
+            .deny(Rule::R99, "the database is not a known file")
+            .instead("write the path of the database literally"))
+    }
+}

@@ -1,0 +1,271 @@
+//! Commands that print facts about the machine: names, limits, sockets, the terminal.
+
+use super::free;
+use super::option_allow_list::OptionAllowList;
+use crate::Rule;
+use crate::check::arg::Arg;
+use crate::check::call::{Call, Checked, Validator};
+use crate::check::options::{Seen, Table, Takes};
+
+/// Commands of every project, in both modes.
+///
+/// Those with `free` have no option or operand that writes, runs a program or changes the machine.
+/// Commands that print the user are missing: builds and tests need none of them.
+pub(super) const COMMANDS: &[(&str, Validator)] = &[
+    // With arguments, the one of macOS runs a program.
+    ("arch", alone),
+    ("clear", alone),
+    ("free", free),
+    ("getconf", getconf),
+    ("hostname", hostname),
+    ("locale", free),
+    ("lscpu", free),
+    ("netstat", netstat),
+    ("openssl", openssl),
+    ("shellcheck", free),
+    ("ss", ss),
+    ("top", top),
+    ("tput", tput),
+    ("tty", free),
+    ("uname", free),
+    ("uptime", free),
+    ("yes", free),
+];
+
+fn alone(call: &Call<'_, '_, '_>) -> Checked {
+    match call.args.first() {
+        None => Ok(()),
+        Some(arg) => Err(call.deny_flag(Rule::R96, &arg.text, arg.span)),
+    }
+}
+
+/// Reads the options of a command that has no operands.
+fn without_operands(call: &Call<'_, '_, '_>, list: &OptionAllowList) -> Checked {
+    call.check_patterns()?;
+    for seen in list.read(call)? {
+        if let Seen::Operand(operand) = seen {
+            let reason = format!("{} with an operand changes the machine", call.name);
+            return Err(crate::Denial::by(Rule::R96, operand.span, reason).instead(list.instead));
+        }
+    }
+    Ok(())
+}
+
+/// An operand, `-F` and `-b` set the name.
+const HOSTNAME: OptionAllowList = OptionAllowList {
+    flags: "aAdfhiIsVy",
+    table: Table {
+        short_values: "",
+        short_maybe: "",
+        long: &[
+            ("alias", Takes::Nothing),
+            ("all-fqdns", Takes::Nothing),
+            ("all-ip-addresses", Takes::Nothing),
+            ("boot", Takes::Nothing),
+            ("domain", Takes::Nothing),
+            ("file", Takes::Value),
+            ("fqdn", Takes::Nothing),
+            ("help", Takes::Nothing),
+            ("ip-address", Takes::Nothing),
+            ("long", Takes::Nothing),
+            ("short", Takes::Nothing),
+            ("version", Takes::Nothing),
+        ],
+    },
+    refused: &["--boot", "--file"],
+    rule: Rule::R96,
+    instead: "use hostname, hostname -s or hostname -I",
+};
+
+fn hostname(call: &Call<'_, '_, '_>) -> Checked {
+    without_operands(call, &HOSTNAME)
+}
+
+/// Missing are `-K`, which closes sockets, `-D`, which writes a file, `-F`, which reads options from
+/// one, `-N`, which enters another network, and `-E`, which never ends.
+const SS: OptionAllowList = OptionAllowList {
+    flags: "hVnraloempisZz460tMSudwxHO",
+    table: Table {
+        short_values: "fANDF",
+        short_maybe: "",
+        long: &[
+            ("all", Takes::Nothing),
+            ("diag", Takes::Value),
+            ("events", Takes::Nothing),
+            ("extended", Takes::Nothing),
+            ("family", Takes::Value),
+            ("filter", Takes::Value),
+            ("help", Takes::Nothing),
+            ("info", Takes::Nothing),
+            ("ipv4", Takes::Nothing),
+            ("ipv6", Takes::Nothing),
+            ("kill", Takes::Nothing),
+            ("listening", Takes::Nothing),
+            ("memory", Takes::Nothing),
+            ("net", Takes::Value),
+            ("no-header", Takes::Nothing),
+            ("numeric", Takes::Nothing),
+            ("oneline", Takes::Nothing),
+            ("options", Takes::Nothing),
+            ("processes", Takes::Nothing),
+            ("query", Takes::Value),
+            ("resolve", Takes::Nothing),
+            ("socket", Takes::Value),
+            ("summary", Takes::Nothing),
+            ("tcp", Takes::Nothing),
+            ("udp", Takes::Nothing),
+            ("unix", Takes::Nothing),
+            ("version", Takes::Nothing),
+        ],
+    },
+    refused: &[
+        "-N", "-D", "-F", "--diag", "--events", "--filter", "--kill", "--net",
+    ],
+    rule: Rule::R96,
+    instead: "list sockets with ss -tlnp, or use lsof -i :PORT",
+};
+
+fn ss(call: &Call<'_, '_, '_>) -> Checked {
+    call.check_patterns()?;
+    SS.read(call).map(|_seen| ())
+}
+
+const NETSTAT: OptionAllowList = OptionAllowList {
+    flags: "46aceghilnoprstuvwxW",
+    table: Table {
+        short_values: "AfI",
+        short_maybe: "",
+        long: &[
+            ("all", Takes::Nothing),
+            ("extend", Takes::Nothing),
+            ("groups", Takes::Nothing),
+            ("help", Takes::Nothing),
+            ("interfaces", Takes::Nothing),
+            ("listening", Takes::Nothing),
+            ("numeric", Takes::Nothing),
+            ("numeric-hosts", Takes::Nothing),
+            ("numeric-ports", Takes::Nothing),
+            ("program", Takes::Nothing),
+            ("programs", Takes::Nothing),
+            ("route", Takes::Nothing),
+            ("statistics", Takes::Nothing),
+            ("tcp", Takes::Nothing),
+            ("timers", Takes::Nothing),
+            ("udp", Takes::Nothing),
+            ("unix", Takes::Nothing),
+            ("verbose", Takes::Nothing),
+            ("version", Takes::Nothing),
+            ("wide", Takes::Nothing),
+        ],
+    },
+    refused: &[],
+    rule: Rule::R96,
+    instead: "list sockets with netstat -tlnp, or use lsof -i :PORT",
+};
+
+fn netstat(call: &Call<'_, '_, '_>) -> Checked {
+    call.check_patterns()?;
+    NETSTAT.read(call).map(|_seen| ())
+}
+
+/// Without `-b`, or `-l` on macOS, it takes commands from the terminal.
+const TOP: OptionAllowList = OptionAllowList {
+    flags: "bcHiS1hV",
+    table: Table {
+        short_values: "deEnlopuUw",
+        short_maybe: "",
+        long: &[],
+    },
+    refused: &[],
+    rule: Rule::R96,
+    instead: "use top -b -n 1, or ps aux",
+};
+
+fn top(call: &Call<'_, '_, '_>) -> Checked {
+    call.check_patterns()?;
+    let mut is_batch = false;
+    for seen in TOP.read(call)? {
+        match seen {
+            Seen::Option { name, .. } => is_batch |= name == "-b" || name == "-l",
+            Seen::Operand(operand) => {
+                return Err(call.deny_flag(Rule::R96, &operand.text, operand.span));
+            }
+        }
+    }
+    if is_batch {
+        Ok(())
+    } else {
+        Err(call
+            .deny(Rule::R96, "top waits for commands from the terminal")
+            .instead(TOP.instead))
+    }
+}
+
+/// Capabilities of terminals that print something. `init` and `reset` run a program.
+const CAPABILITIES: &[&str] = &[
+    "bold", "civis", "clear", "cnorm", "colors", "cols", "dim", "ed", "el", "lines", "rev", "rmul",
+    "setab", "setaf", "sgr0", "smul",
+];
+
+fn tput(call: &Call<'_, '_, '_>) -> Checked {
+    let is_number = |arg: &Arg<'_>| arg.known().is_some_and(is_number);
+    let is_fine = call.args.split_first().is_some_and(|(first, rest)| {
+        let is_known = first.known().is_some_and(|it| CAPABILITIES.contains(&it));
+        is_known && rest.iter().all(is_number)
+    });
+    if is_fine {
+        Ok(())
+    } else {
+        Err(call
+            .deny(Rule::R96, "this capability of the terminal is not known")
+            .instead("use tput cols, tput lines, tput setaf N or tput sgr0"))
+    }
+}
+
+/// `-v` runs another program.
+fn getconf(call: &Call<'_, '_, '_>) -> Checked {
+    let is_name = |text: &str| {
+        let mut bytes = text.bytes();
+        bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    };
+    let is_fine = match call.args {
+        [all] if all.is("-a") => true,
+        [name] => name.known().is_some_and(is_name),
+        [name, path] => {
+            let is_path = path.known().is_some_and(|path| !path.starts_with('-'));
+            name.known().is_some_and(is_name) && is_path
+        }
+        _ => false,
+    };
+    if is_fine {
+        Ok(())
+    } else {
+        Err(call
+            .deny(Rule::R96, "getconf takes one name")
+            .instead("use getconf NAME or getconf -a"))
+    }
+}
+
+/// `version`, and `rand` without a file.
+fn openssl(call: &Call<'_, '_, '_>) -> Checked {
+    let texts: Option<Vec<&str>> = call.args.iter().map(Arg::known).collect();
+    let is_fine = match texts.as_deref() {
+        Some(["version", flags @ ..]) => flags.iter().all(|it| VERSION_FLAGS.contains(it)),
+        Some(["rand", "-hex" | "-base64", bytes]) => is_number(bytes),
+        Some(["rand", bytes, "-hex" | "-base64"]) => is_number(bytes),
+        _ => false,
+    };
+    if is_fine {
+        Ok(())
+    } else {
+        Err(call
+            .deny(Rule::R96, "only openssl version and openssl rand run")
+            .instead("use openssl rand -hex N, or sha256sum FILE for a digest"))
+    }
+}
+
+const VERSION_FLAGS: &[&str] = &["-a", "-b", "-d", "-e", "-f", "-o", "-p", "-r", "-v"];
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.len() < 10 && text.bytes().all(|byte| byte.is_ascii_digit())
+}

@@ -1,0 +1,88 @@
+//! Values that `mktemp` printed: new files and directories in the folder of temporary files.
+
+use super::arg::Arg;
+use super::scope::Scope;
+use super::survey::Value;
+use crate::syntax::{CommandKind, Operation, Part};
+
+/// Returns whether `arg` is exactly what `mktemp` printed, or nothing because it failed.
+///
+/// With text behind it, an empty value would make another path: `"$d/etc/x"`.
+pub(crate) fn is_made_by_mktemp(scope: &Scope<'_>, arg: &Arg<'_>) -> bool {
+    match &arg.parts[..] {
+        [Part::DoubleQuoted(inner)] if !arg.tilde => {
+            matches!(&inner[..], [part] if is_temporary(scope, part, arg.span.start()))
+        }
+        _ => false,
+    }
+}
+
+/// Returns whether the expansion `part`, used at `at`, is what `mktemp` printed.
+pub(crate) fn is_temporary(scope: &Scope<'_>, part: &Part<'_>, at: usize) -> bool {
+    // With another folder for temporary files, the value is not known to be absolute.
+    let is_usual = || scope.survey().variable("TMPDIR").is_none() && !scope.inherits("TMPDIR");
+    match part {
+        Part::CommandSubstitution(_) => is_mktemp(part) && is_usual(),
+        Part::Parameter(parameter) => {
+            if parameter.operation != Operation::Value || parameter.subscript.is_some() {
+                return false;
+            }
+            let name = &parameter.name;
+            let Some(variable) = scope.survey().variable(name) else {
+                return false;
+            };
+            let is_plain = !variable.is_array && !variable.is_declared;
+            is_plain
+                && variable.always(|given| is_set_to_mktemp(given.value))
+                && scope.is_set(name, variable, at)
+                && !scope.appends_to(name)
+                && is_usual()
+        }
+        _ => false,
+    }
+}
+
+fn is_set_to_mktemp(value: Value<'_>) -> bool {
+    let Value::String { head: "", rest } = value else {
+        return false;
+    };
+    match rest {
+        [Part::DoubleQuoted(inner)] => matches!(&inner[..], [part] if is_mktemp(part)),
+        [part] => is_mktemp(part),
+        _ => false,
+    }
+}
+
+/// Returns whether a part is `$(mktemp ..)` with a name in the folder of temporary files.
+fn is_mktemp(part: &Part<'_>) -> bool {
+    let Part::CommandSubstitution(inner) = part else {
+        return false;
+    };
+    let Some(command) = inner.script.only_command() else {
+        return false;
+    };
+    let CommandKind::Simple(simple) = &command.kind else {
+        return false;
+    };
+    if !command.redirects.is_empty() || !simple.assignments.is_empty() {
+        return false;
+    }
+    let Some(words) = simple.static_words() else {
+        return false;
+    };
+    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+    let is_template = |name: &str| {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+        name.starts_with(|c: char| c.is_ascii_alphanumeric()) && name.bytes().all(is_plain)
+    };
+    match &words[..] {
+        ["mktemp"] | ["mktemp", "-d"] => true,
+        ["mktemp", "-t", name] | ["mktemp", "-d", "-t", name] | ["mktemp", "-dt", name] => {
+            is_template(name)
+        }
+        ["mktemp", path] | ["mktemp", "-d", path] => {
+            path.strip_prefix("/tmp/").is_some_and(is_template)
+        }
+        _ => false,
+    }
+}
