@@ -158,7 +158,9 @@ async fn tmp_is_writable_in_the_sandbox_and_the_folders_of_sessions_are_not(buil
         };
         Script::new(commands.map(call).into_iter().chain([Turn::text("Done.")]))
     });
-    let mut client = setting.client(setting.spec([]));
+    let mut spec = setting.spec([]);
+    spec.sandbox = Sandbox::Required;
+    let mut client = setting.client(spec);
 
     let (events, error) = events_of(client.as_mut(), "Try it.").await;
     client.dispose().await.expect("it ends");

@@ -99,27 +99,22 @@ fn in_tmp(name: &str) -> String {
 pub(crate) fn shared_tmp(backend: Backend) -> Chore {
     let [tool, redirect, tee] = ["tool.txt", "redirect.txt", "tee.txt"].map(in_tmp);
     let written = writes(tool.clone(), "from the tool\n");
-    let read = runs(format!("cat {tool}"));
     let redirected = runs(format!("echo from bash > {redirect} && cat {redirect}"));
     let copied = runs(format!(
         "echo x | tee {tee} && cp {tee} {tee}.copy && sed -i s/x/y/ {tee}.copy && cat {tee}.copy"
     ));
     let mut calls = vec![redirected.showing("from bash"), copied.showing("y")];
     calls.extend(match backend {
-        // Its file tools have the workspace only, and say so.
         Backend::Model(_) => vec![
             written.failing().showing("/tmp is for commands"),
             // Each command has an empty one.
-            runs(format!("cat {redirect}")).failing(),
+            runs(format!("cat {redirect} || echo gone")).showing("gone"),
         ],
-        // Its own file tools refuse paths outside of the workspace, and it does not ask.
-        Backend::Gemini => vec![
-            written.failing(),
-            runs(format!("cat {redirect}")).showing("bash"),
-        ],
+        // Its own file tools have the workspace only.
+        Backend::Gemini => vec![runs(format!("cat {redirect}")).showing("from bash")],
         _ => vec![
             written,
-            read.showing("from the tool"),
+            runs(format!("cat {tool}")).showing("from the tool"),
             runs(format!("cat {redirect}")).showing("from bash"),
         ],
     });

@@ -1,5 +1,7 @@
 //! What the guards of a run refuse.
 
+use std::path::Path;
+
 use autonoe_core::{ExitReason, StreamEvent, ToolStatus};
 use autonoe_process::SessionParent;
 use autonoe_testkit::model_server::{Script, Turn};
@@ -24,7 +26,7 @@ fn refused() -> [Turn; 15] {
         shell("echo '{}' > .autonoe/status.json"),
         shell("cd .autonoe && echo 1 > trace.txt"),
         adds(".autonoe/trace.txt", "1"),
-        adds("../trace.txt", "1"),
+        adds("/var/trace.txt", "1"),
         // One file that may be written does not open the way for the other.
         patch(
             "*** Begin Patch\n*** Add File: fine.txt\n+1\n*** Add File: .autonoe/trace.txt\n+1\n\
@@ -67,7 +69,7 @@ async fn what_the_guards_refuse_leaves_no_trace() {
     assert_eq!(setting.files(), ["SPEC.md"]);
     assert!(!setting.file(".autonoe/trace.txt").exists());
     assert!(setting.file(".autonoe/agent.json").exists());
-    assert!(!setting.file("../trace.txt").exists());
+    assert!(!Path::new("/var/trace.txt").exists());
     assert_eq!(status_on_disk(&setting.project())["passed"], true);
     let requests = setting.server.log().main_requests();
     let told = requests.last().expect("there are some").user_texts();
