@@ -176,7 +176,7 @@ fn a_spent_budget_stops_the_flow_and_a_higher_one_resumes_it() {
     assert!(stopped.stdout.contains(hint), "{stopped:?}");
     assert_eq!(again.code, Some(6), "{again:?}");
     assert!(again.stdout.contains("2 iterations"), "{again:?}");
-    assert!(log.stdout.contains("Stopped: the cost budget"), "{log:?}");
+    assert!(log.stdout.contains("Stopped: the money budget"), "{log:?}");
     assert_eq!(resumed.code, Some(0), "{resumed:?}");
     assert!(resumed.stdout.contains("3 iterations"), "{resumed:?}");
 }
@@ -188,7 +188,7 @@ fn a_spent_quota_stops_the_flow_and_the_same_command_resumes_it() {
     let file = ".autonoe/flows/fix-bug/steps_registry.json";
     let without = project
         .read(file)
-        .replace("\"maxRetries\": 4", "\"maxRetries\": 0");
+        .replace("{ \"retry\": true, \"maxRetries\": 4 }", "{}");
     project.write(file, &without);
     let script = Script::new().session([says("I begin."), json!({"hitsQuota": null})]);
 
