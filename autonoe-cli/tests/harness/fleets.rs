@@ -209,7 +209,9 @@ fn agents_stay_in_their_folder_and_leave_what_fleets_keep_alone() {
         "ROADMAP.md",
         "## Objective\nX.\n## Tasks\n- [ ] **escape**: Try it.\n",
     );
-    let outside = setting.beside("outside.txt");
+    // Agents of a run may write to /tmp.
+    let elsewhere = tempfile::tempdir_in("/var/tmp").expect("a folder");
+    let outside = elsewhere.path().join("outside.txt");
     let agents = setting.agents(
         "agents",
         &[session(

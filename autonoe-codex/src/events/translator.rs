@@ -136,7 +136,7 @@ impl Translator {
             // What ends a turn is told again at its end.
             Notice::Error(_) | Notice::TextDelta { .. } | Notice::ThinkingDelta { .. } => {}
             // The session has emitted a warning of it.
-            Notice::ServerFailed { .. } => {}
+            Notice::ServerReady { .. } | Notice::ServerFailed { .. } => {}
             Notice::Other { method, .. } => {
                 tracing::trace!(%method, "a notice that says nothing to us");
             }

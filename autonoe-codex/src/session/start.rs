@@ -1,5 +1,6 @@
 //! From nothing to a program that waits for a prompt.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use autonoe_backend::sweep;
@@ -39,6 +40,8 @@ pub(crate) struct Live {
     unasked: Option<String>,
     /// What it warned of before there was a conversation.
     early: Vec<Notice>,
+    /// Optional MCP servers that have neither started nor failed.
+    starting_servers: BTreeSet<String>,
     refused: mpsc::UnboundedReceiver<Refused>,
     tell_refused: mpsc::UnboundedSender<Refused>,
 }
@@ -85,6 +88,7 @@ impl Live {
             answers: None,
             unasked: None,
             early: Vec::new(),
+            starting_servers: optional_servers(spec),
             refused,
             tell_refused,
         }
@@ -129,6 +133,7 @@ impl Live {
             }
         };
         let begun = begun(&answer.map_err(|error| with_a_way_out(error, spec))?)?;
+        self.wait_for_servers().await?;
         self.answers = Some(Answers::new(
             spec.clone(),
             begun.thread.clone(),
@@ -145,6 +150,18 @@ impl Live {
             thread: begun.thread,
             effort: settings.effort,
         });
+        Ok(())
+    }
+
+    /// Waits until each optional server has started or failed. The program starts them in the
+    /// background, and the agent has only the tools of those that are there for its first prompt.
+    async fn wait_for_servers(&mut self) -> Result<(), AgentError> {
+        while !self.starting_servers.is_empty() {
+            match self.talk.next().await {
+                Ok(message) => self.take(message, &mut Vec::new()),
+                Err(silence) => return Err(self.broke_off(&silence).await),
+            }
+        }
         Ok(())
     }
 
@@ -189,9 +206,13 @@ impl Live {
                 self.early.push(notice);
             }
             // A server may fail before the answer that names the conversation.
+            Message::Notice(Notice::ServerReady { name }) if ours.is_none() || !is_foreign => {
+                self.starting_servers.remove(&name);
+            }
             Message::Notice(Notice::ServerFailed { name, error })
                 if ours.is_none() || !is_foreign =>
             {
+                self.starting_servers.remove(&name);
                 let error = AgentError::new(AgentErrorKind::Configuration, error);
                 self.spec.may_start_without(&name, &error);
             }
@@ -255,6 +276,15 @@ impl Live {
             Err(_elapsed) => stderr.trim().to_owned(),
         }
     }
+}
+
+/// Returns the names of the optional MCP servers of a session.
+fn optional_servers(spec: &SessionSpec) -> BTreeSet<String> {
+    let names = spec.mcp_servers.keys();
+    names
+        .filter(|name| spec.optional_servers.contains(name))
+        .cloned()
+        .collect()
 }
 
 /// Says what can be done about a session that did not begin, if it has servers: one that does not

@@ -48,6 +48,11 @@ pub enum Notice {
     Error(Retried),
     /// Something that a person should know, such as a setting that is not known.
     Warning(String),
+    /// An MCP server has started.
+    ServerReady {
+        /// Its name.
+        name: String,
+    },
     /// An MCP server did not start.
     ServerFailed {
         /// Its name.
@@ -136,7 +141,7 @@ impl Notice {
             "warning" => text(&params["message"]).map(Self::Warning),
             "configWarning" => text(&params["summary"]).map(Self::Warning),
             "model/rerouted" => rerouted(params).map(Self::Warning),
-            "mcpServer/startupStatus/updated" => server_failed(params),
+            "mcpServer/startupStatus/updated" => server_started(params),
             "error" => Retried::deserialize(params).map(Self::Error).ok(),
             _ => None,
         };
@@ -151,10 +156,17 @@ fn text(value: &Value) -> Option<String> {
     value.as_str().map(str::to_owned)
 }
 
-fn server_failed(params: &Value) -> Option<Notice> {
-    let name = text(&params["name"]).filter(|_| params["status"] == "failed")?;
-    let error = text(&params["error"]).unwrap_or_else(|| "it does not start".to_owned());
-    Some(Notice::ServerFailed { name, error })
+/// Reads the end of the start of an MCP server.
+fn server_started(params: &Value) -> Option<Notice> {
+    let name = text(&params["name"])?;
+    match params["status"].as_str()? {
+        "starting" => None,
+        "ready" => Some(Notice::ServerReady { name }),
+        _ => {
+            let error = text(&params["error"]).unwrap_or_else(|| "it does not start".to_owned());
+            Some(Notice::ServerFailed { name, error })
+        }
+    }
 }
 
 fn rerouted(params: &Value) -> Option<String> {

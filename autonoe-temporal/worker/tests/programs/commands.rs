@@ -1,13 +1,11 @@
 //! The commands of `autonoe` that are about runs of a cluster.
 
 use std::fs;
-use std::path::Path;
-use std::process::Command;
 
 use autonoe_temporal_support::eventually;
 use serde_json::{Value, json};
 
-use crate::cluster::{Cluster, autonoe, passes, plans};
+use crate::cluster::{Cluster, passes, plans};
 
 /// Sessions of which the second one waits for a file.
 fn waits_in_second_session(cluster: &Cluster) {
