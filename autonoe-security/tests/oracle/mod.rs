@@ -212,3 +212,23 @@ fn names_are_read_whole_whatever_characters_they_have() {
         assert_eq!(names, Some(expected), "{command}");
     }
 }
+
+#[test]
+fn a_name_must_be_judged_and_listed() {
+    let validator = validator();
+    for (command, name, is_fine) in [
+        ("ls", "ls", true),
+        ("docker --version", "docker", true),
+        ("java -version", "java", true),
+        ("perl -v", "perl", true),
+        ("zig version", "zig", true),
+        ("ls", "docker", false),
+        ("evil --version", "evil", false),
+        ("./evil", "./evil", true),
+        ("/tmp/evil", "/tmp/evil", false),
+    ] {
+        let names = [name.to_owned()];
+        let unseen = unseen(&validator, command, &names);
+        assert_eq!(unseen.is_none(), is_fine, "{command}: {name}");
+    }
+}
