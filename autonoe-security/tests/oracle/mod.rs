@@ -117,10 +117,18 @@ fn unseen(validator: &BashValidator, command: &str, names: &[String]) -> Option<
         // A script of the project is allowed by its path, from wherever the shell is.
         let is_elsewhere = name.starts_with('/') && !name.starts_with(jail::PROJECT);
         let is_script = name.contains('/') && !is_elsewhere;
-        seen.iter().any(|it| it == name)
-            && (is_script || validator.check(&quoted(listed)).is_known())
+        seen.iter().any(|it| it == name) && (is_script || is_listed(validator, listed))
     };
     names.iter().find(|name| !runs(name)).cloned()
+}
+
+/// Returns whether a name is on a list, at least to print its version.
+fn is_listed(validator: &BashValidator, name: &str) -> bool {
+    let name = quoted(name);
+    let prints_version = ["--version", "-version", "-v", "version"]
+        .iter()
+        .any(|argument| validator.check(&format!("{name} {argument}")).is_allowed());
+    prints_version || validator.check(&name).is_known()
 }
 
 fn quoted(name: &str) -> String {
@@ -202,5 +210,25 @@ fn names_are_read_whole_whatever_characters_they_have() {
         let names = trace.as_deref().map(trace::names);
         let expected: Vec<String> = expected.iter().map(|it| (*it).to_owned()).collect();
         assert_eq!(names, Some(expected), "{command}");
+    }
+}
+
+#[test]
+fn a_name_must_be_judged_and_listed() {
+    let validator = validator();
+    for (command, name, is_fine) in [
+        ("ls", "ls", true),
+        ("docker --version", "docker", true),
+        ("java -version", "java", true),
+        ("perl -v", "perl", true),
+        ("zig version", "zig", true),
+        ("ls", "docker", false),
+        ("evil --version", "evil", false),
+        ("./evil", "./evil", true),
+        ("/tmp/evil", "/tmp/evil", false),
+    ] {
+        let names = [name.to_owned()];
+        let unseen = unseen(&validator, command, &names);
+        assert_eq!(unseen.is_none(), is_fine, "{command}: {name}");
     }
 }
