@@ -22,8 +22,9 @@ pub(crate) struct Outcome {
     counts: Value,
     /// What each session was for, and how it ended.
     sessions: Vec<Value>,
-    /// What happened to deliverables, in order.
-    changes: Vec<String>,
+    /// The changes of each deliverable, in order. Calls that an agent makes at once can change two
+    /// deliverables in any order.
+    changes: BTreeMap<String, Vec<String>>,
     /// What the guards refused to let a shell do, and why.
     refused_commands: Vec<Value>,
     /// `status.json`.
@@ -54,7 +55,7 @@ impl Outcome {
                     json!([started["instruction"], without_words(&ended["result"])])
                 })
                 .collect(),
-            changes: named("status_changed").map(change).collect(),
+            changes: changes(named("status_changed")),
             refused_commands: named("tool_decided").filter_map(refused).collect(),
             ledger: place.read(".autonoe/status.json"),
             files: place.files(),
@@ -69,8 +70,8 @@ impl fmt::Display for Outcome {
         for session in &self.sessions {
             writeln!(f, "session {session}")?;
         }
-        for change in &self.changes {
-            writeln!(f, "{change}")?;
+        for (deliverable, changes) in &self.changes {
+            writeln!(f, "{deliverable}: {}", changes.join(", "))?;
         }
         for refused in &self.refused_commands {
             writeln!(f, "refused {refused}")?;
@@ -98,11 +99,17 @@ fn without_words(end: &Value) -> Value {
         .collect()
 }
 
-fn change(event: &Value) -> String {
-    let change = &event["change"];
-    let word = |name: &str| change[name].as_str().unwrap_or("new").to_owned();
-    let (id, from, to) = ("deliverableId", "previousStatus", "newStatus");
-    format!("{}: {} -> {}", word(id), word(from), word(to))
+fn changes<'a>(events: impl Iterator<Item = &'a Value>) -> BTreeMap<String, Vec<String>> {
+    let mut changes: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for event in events {
+        let text = |name: &str| event["change"][name].as_str().unwrap_or("new").to_owned();
+        let change = format!("{} -> {}", text("previousStatus"), text("newStatus"));
+        changes
+            .entry(text("deliverableId"))
+            .or_default()
+            .push(change);
+    }
+    changes
 }
 
 /// Returns a command that was refused, by whom and why.
