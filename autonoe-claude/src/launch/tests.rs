@@ -47,6 +47,7 @@ fn shown(options: &ClaudeOptions, spec: &SessionSpec, files: &Files) -> String {
     arguments(options, spec, &settings, files).join("\n")
 }
 
+// Shows: spec/5.4/rules-for-the-program
 #[test]
 fn a_plain_session_is_launched_so_that_nothing_is_allowed_but_by_the_gate() {
     insta::assert_snapshot!(shown(&options(), &spec(), &Files::default()));

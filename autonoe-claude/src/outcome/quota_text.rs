@@ -199,6 +199,19 @@ mod tests {
         }
     }
 
+    // Shows: spec/3.4/passed-reset
+    #[test]
+    fn a_reset_time_is_over_for_ten_minutes_before_it_is_that_of_the_next_day() {
+        for (now, expected) in [
+            ("2026-11-15T09:25:00Z", "2026-11-15T09:15:00Z"),
+            ("2026-11-15T09:25:01Z", "2026-11-16T09:15:00Z"),
+        ] {
+            let reset = reset("resets 9:15am (UTC)", now);
+
+            assert_eq!(reset.as_deref(), Some(expected), "{now}");
+        }
+    }
+
     #[test]
     fn a_day_without_a_year_is_the_next_such_day() {
         for (text, now, expected) in [

@@ -226,7 +226,6 @@ mod tests {
         assert!(!expectation().is_connecting(None));
     }
 
-    // Shows: spec/5.4/rules-for-the-program
     #[test]
     fn anything_else_is_not() {
         let fetch = TOOLS.replace(']', r#","WebFetch"]"#);

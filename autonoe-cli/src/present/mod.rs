@@ -34,3 +34,4 @@ pub(crate) use presenter::{Detail, Presenter};
 pub(crate) use screen::Screen;
 pub(crate) use shorten::shorten;
 pub(crate) use summary::summary;
+pub(crate) use waiting::announcement as wait_announcement;

@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 
 /// Returns the lines that announce a wait from `now` until `until`, or none for the short pauses
 /// between sessions.
-pub(super) fn announcement(reason: WaitReason, until: Timestamp, now: Timestamp) -> Vec<String> {
+pub(crate) fn announcement(reason: WaitReason, until: Timestamp, now: Timestamp) -> Vec<String> {
     // Rounded up: the event is a moment later than the decision.
     let wait = Duration::try_from(until.duration_since(now)).unwrap_or_default();
     let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
@@ -80,7 +80,7 @@ mod tests {
     }
 
     // Shows: interfaces/presenter/waiting-display-remaining-time-reset
-    // Shows: interfaces/presenter/unknown-reset, spec/3.4/quota-output
+    // Shows: spec/3.4/quota-output
     #[test]
     fn a_wait_for_quota_says_when_it_ends() {
         for (until, seconds, shown) in [
@@ -136,6 +136,7 @@ mod tests {
         }
     }
 
+    // Shows: interfaces/presenter/unknown-reset
     #[test]
     fn a_wait_without_a_known_reset_says_when_the_next_try_is() {
         let until = time("2026-11-15T18:00:00Z");

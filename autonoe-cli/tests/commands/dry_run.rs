@@ -110,6 +110,7 @@ fn what_would_keep_a_run_from_starting_is_told_as_by_the_run() {
     }
 }
 
+// Shows: spec/8.3/sync-options
 #[test]
 fn a_run_that_broke_off_would_be_gone_on_with_under_the_limits_that_are_given() {
     let journal = include_str!("fixtures/broken_off_sync.jsonl");
@@ -131,6 +132,7 @@ fn a_run_that_broke_off_would_be_gone_on_with_under_the_limits_that_are_given() 
     assert!(!run.stdout.contains("goes on with"), "{}", run.screen());
 }
 
+// Shows: spec/8.3/sync-options
 #[test]
 fn a_sync_still_refuses_to_be_destructive() {
     assert_eq!(setting().autonoe(&["sync", "--dry-run", "-D"]).code, 2);

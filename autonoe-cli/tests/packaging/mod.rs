@@ -22,6 +22,9 @@ fn the_image_has_the_variants_of_the_specification() {
     ] {
         assert!(stages.contains(variant), "{variant}: {stages:?}");
     }
+    let (before, _) = DOCKERFILE.split_once(" AS node").expect("a stage");
+    let (_, base) = before.split_once(" AS base").expect("a stage");
+    assert!(base.contains("claude-code"), "{base}");
 }
 
 // Shows: spec/4.1.1/docker-environment

@@ -19,7 +19,6 @@ fn without_a_command_there_is_help() {
     assert!(ended.stderr.contains("Exit codes: 0 done"), "{ended:?}");
 }
 
-// Shows: spec/8.3/sync-options
 #[test]
 fn wrong_values_are_wrong_usage_and_told_with_what_would_be_right() {
     for (arguments, told) in [

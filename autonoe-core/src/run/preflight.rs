@@ -92,6 +92,7 @@ mod tests {
         assert_eq!(refusal.remedy.as_deref(), Some("install it"));
     }
 
+    // Shows: interfaces/agent-client/sandbox
     #[test]
     fn a_run_starts_only_where_its_guards_and_limits_are_enforced() {
         let required = || with(|_| ());

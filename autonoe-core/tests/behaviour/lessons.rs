@@ -192,7 +192,7 @@ async fn lesson_10_the_autonoe_guard_watches_every_tool_that_can_write() {
     assert_eq!(report.exit, ExitReason::AllPassed);
 }
 
-// Shows: spec/9.5/empty-after-sync-error-never
+// Shows: beyond/empty-sync
 #[tokio::test(start_paused = true)]
 async fn lesson_11_an_empty_sync_is_not_all_verified() {
     let empty = || {

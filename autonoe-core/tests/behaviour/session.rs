@@ -306,7 +306,7 @@ async fn a_session_that_ends_before_its_query_has_a_duration() {
     }
 }
 
-// Shows: interfaces/agent-client/sandbox, interfaces/hooks/coverage
+// Shows: interfaces/hooks/coverage
 #[tokio::test(start_paused = true)]
 async fn a_backend_that_cannot_enforce_the_guards_is_not_started() {
     let weak = Capabilities::new("weak").with_hooks(HookCoverage::AskedOnly);

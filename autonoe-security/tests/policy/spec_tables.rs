@@ -157,8 +157,9 @@ fn sync_opens_the_verification_layer_and_run_the_whole_toolchain() {
 
 // Shows: spec/9.7/sync-bash-limited, spec/6.4/sync-writes
 #[test]
-fn sync_writes_its_note_and_nothing_else() {
+fn sync_writes_its_note_and_tmp_only() {
     assert!(sync("echo done >> .autonoe-note.md").is_allowed());
+    assert!(sync("echo done > /tmp/log").is_allowed());
     assert!(!sync("echo done > notes.md").is_allowed());
     assert!(run("echo done > notes.md").is_allowed());
     assert_eq!(PolicyScope::new(PROJECT).mode, Mode::Run);

@@ -8,6 +8,7 @@ use autonoe_core::{
     Engine, IdSource, JournalEntry, JournalLine, RandomIds, RunEnding, RunId, RunOutcome,
     RunReport, RunSpec,
 };
+use jiff::Timestamp;
 use serde::Serialize;
 
 use super::again::again;
@@ -196,7 +197,7 @@ impl Watching<'_> {
         let mut hear = |news: Result<News, Trouble>| {
             let printed = news.and_then(|News { view, entries }| {
                 let printed = entries.map(|entries| self.print(&entries, &mut formatter));
-                for change in changes.update(&view) {
+                for change in changes.update(&view, Timestamp::now()) {
                     match change {
                         ViewChange::Info(line) => self.presenter.say(&line),
                         ViewChange::Warning(line) => self.presenter.warn(&line),

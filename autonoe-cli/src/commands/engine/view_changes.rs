@@ -1,6 +1,9 @@
 //! Changes of a remote run that its journal does not record.
 
-use autonoe_core::{RunPhase, RunView, RunWait, WaitReason, format_time};
+use autonoe_core::{RunPhase, RunView, RunWait};
+use jiff::Timestamp;
+
+use crate::present::wait_announcement;
 
 /// Finds what changed between two views of a run: pauses, waits and problems.
 #[derive(Debug, Default)]
@@ -20,8 +23,8 @@ pub(super) enum ViewChange {
 }
 
 impl ViewChanges {
-    /// Returns what changed since the last view.
-    pub(super) fn update(&mut self, view: &RunView) -> Vec<ViewChange> {
+    /// Returns what changed between the last view and that of `now`.
+    pub(super) fn update(&mut self, view: &RunView, now: Timestamp) -> Vec<ViewChange> {
         let mut changes = Vec::new();
         // Without a position the view does not come from the run itself and shows no change.
         if view.at.is_some() {
@@ -32,7 +35,10 @@ impl ViewChanges {
                 self.is_paused = is_paused;
             }
             if view.wait != self.wait {
-                changes.extend(view.wait.as_ref().and_then(announcement));
+                if let Some(RunWait { reason, until, .. }) = view.wait {
+                    let lines = wait_announcement(reason, until, now);
+                    changes.extend(lines.into_iter().map(ViewChange::Info));
+                }
                 self.wait = view.wait;
             }
         }
@@ -48,20 +54,9 @@ impl ViewChanges {
     }
 }
 
-fn announcement(wait: &RunWait) -> Option<ViewChange> {
-    let until = format_time(wait.until);
-    let line = match wait.reason {
-        WaitReason::Pause => return None,
-        WaitReason::Quota => format!("Quota exceeded, waiting until {until}"),
-        WaitReason::QuotaBackoff => format!("Quota exceeded, next try at {until}"),
-        _ => format!("The service asked to wait until {until}"),
-    };
-    Some(ViewChange::Info(line))
-}
-
 #[cfg(test)]
 mod tests {
-    use autonoe_core::RunId;
+    use autonoe_core::{RunId, WaitReason};
 
     use super::*;
 
@@ -91,7 +86,8 @@ mod tests {
     /// Returns the texts of all changes.
     fn changes(views: &[RunView]) -> Vec<String> {
         let mut changes = ViewChanges::default();
-        let all = views.iter().flat_map(|view| changes.update(view));
+        let now = "2026-01-01T00:00:00Z".parse().expect("a time");
+        let all = views.iter().flat_map(|view| changes.update(view, now));
         all.map(|change| match change {
             ViewChange::Info(text) | ViewChange::Warning(text) => text,
         })
@@ -105,12 +101,11 @@ mod tests {
 
         let quota = waiting(WaitReason::Quota);
         let views = [quota.clone(), quota.clone(), view(), quota];
-        let waits = changes(&views);
-        assert_eq!(waits.len(), 2, "{waits:?}");
-        assert!(
-            waits[0].starts_with("Quota exceeded, waiting until "),
-            "{waits:?}"
-        );
+        let announced = [
+            "Quota exceeded, waiting 5m until reset...",
+            "Quota resets at: 12:05 AM UTC",
+        ];
+        assert_eq!(changes(&views), [announced, announced].concat());
     }
 
     #[test]

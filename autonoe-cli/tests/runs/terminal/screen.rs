@@ -145,6 +145,7 @@ fn debug_shows_whole_payloads_and_short_thoughts() {
     );
 }
 
+// Shows: interfaces/logger/debug-output-style
 #[test]
 fn debug_has_no_activity_line() {
     for (arguments, expected) in [(&["run"][..], true), (&["run", "--debug"], false)] {

@@ -524,7 +524,7 @@ proptest! {
         });
     }
 
-    // Shows: spec/3.4/every-pair-rows, spec/3.4/order
+    // Shows: beyond/order-of-exits, spec/3.4/order
     #[test]
     fn the_earlier_row_of_the_table_wins(
         interrupted: bool,

@@ -29,7 +29,7 @@ fn all_verified_ends_the_sync() {
     assert_eq!((reported.verified, reported.verified_total), (2, 2));
 }
 
-// Shows: spec/9.5/empty-after-sync-error-never
+// Shows: beyond/empty-sync
 #[test]
 fn an_empty_sync_is_an_error_and_never_all_verified() {
     let limits = RunLimits {

@@ -298,7 +298,7 @@ fn a_spent_time_budget_comes_before_the_wait_for_the_quota() {
     );
 }
 
-// Shows: spec/3.4/budget-spent
+// Shows: beyond/budget-spent
 #[test]
 fn budget_comes_before_max_iterations() {
     let limits = RunLimits {
@@ -343,7 +343,7 @@ fn a_session_that_was_stopped_for_the_budget_ends_the_run_even_if_its_cost_is_un
     );
 }
 
-// Shows: spec/3.4/budget-spent
+// Shows: beyond/budget-spent
 #[test]
 fn no_session_starts_without_budget() {
     for (budget, kind) in [
@@ -418,7 +418,7 @@ fn one_error_more_than_max_retries_ends_the_run_with_the_last_error() {
     assert_eq!(exit(&last), &ExitReason::MaxRetriesExceeded { error });
 }
 
-// Shows: spec/3.4/error-that-another-try-cannot, spec/3.4/unlimited
+// Shows: beyond/permanent-error, spec/3.4/unlimited
 #[test]
 fn an_error_that_cannot_be_retried_ends_the_run_at_once() {
     let (mut machine, action) = started(limits(Mode::Run), ledger(1, 0, 0));
