@@ -22,7 +22,7 @@ fn the_image_has_the_variants_of_the_specification() {
     ] {
         assert!(stages.contains(variant), "{variant}: {stages:?}");
     }
-    let (before, _) = DOCKERFILE.split_once(" AS node").expect("a stage");
+    let (before, _) = DOCKERFILE.split_once(" AS browser").expect("a stage");
     let (_, base) = before.split_once(" AS base").expect("a stage");
     assert!(base.contains("claude-code"), "{base}");
 }
