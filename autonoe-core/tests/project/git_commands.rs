@@ -275,7 +275,7 @@ const CREATES: [(&str, Creates); 3] = [
 ];
 
 /// State of runs, which Git must not take.
-const STATE: [&str; 12] = [
+const STATE: [&str; 10] = [
     "status.json",
     "status.json.tmp",
     "status.lock",
@@ -285,8 +285,6 @@ const STATE: [&str; 12] = [
     "run.lock",
     "journal.jsonl",
     "journal.1.jsonl",
-    "events/events.jsonl",
-    "events/events.1.jsonl",
     ".gitignore",
 ];
 
