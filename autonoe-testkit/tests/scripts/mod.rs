@@ -498,7 +498,10 @@ async fn the_reset_of_a_quota_is_counted_from_its_step() {
 
 #[tokio::test(start_paused = true)]
 async fn a_file_is_written_for_real_if_the_gate_allows_it() {
-    let folder = tempfile::tempdir().expect("a folder");
+    // Agents of a run may write to /tmp.
+    let parent = tempfile::tempdir_in("/var/tmp").expect("a folder");
+    let folder = parent.path().join("project");
+    std::fs::create_dir(&folder).expect("a folder");
     let agents = ScriptedAgents::new([SessionScript::new("writes")
         .writes("src/a.txt", "inside")
         .waits_for_file("src/a.txt")
@@ -506,19 +509,19 @@ async fn a_file_is_written_for_real_if_the_gate_allows_it() {
         .ends()])
     .unverified();
     let gate = Gate::new(
-        ProjectPaths::new(folder.path()),
+        ProjectPaths::new(&folder),
         Grants::baseline(autonoe_core::Mode::Run),
     )
     .with_guard(Arc::new(autonoe_core::FileScope::new(ProjectPaths::new(
-        folder.path(),
+        &folder,
     ))));
-    let mut spec = SessionSpec::new(spec(1).key, folder.path(), gate, Toolbox::new([]));
+    let mut spec = SessionSpec::new(spec(1).key, &folder, gate, Toolbox::new([]));
     spec.mode = autonoe_core::Mode::Run;
     let mut client = agents.create(spec).expect("there is a script");
 
     let _: Vec<_> = client.query("go".into()).collect().await;
 
-    let written = std::fs::read_to_string(folder.path().join("src/a.txt"));
+    let written = std::fs::read_to_string(folder.join("src/a.txt"));
     assert_eq!(written.expect("it is there"), "inside");
-    assert!(!folder.path().join("../b.txt").exists());
+    assert!(!parent.path().join("b.txt").exists());
 }
