@@ -1,4 +1,4 @@
-//! Who owns the program of a session.
+//! [`Actor`], the task that owns the program of a session.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -8,10 +8,9 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::{After, Command, Commands, Program, Query};
 
-/// Who owns the program of a session.
+/// Owns the program of a session, and ends it.
 ///
-/// It ends when it is told to, or when nobody is left who could tell it anything;
-/// the program ends with it.
+/// It runs until it is disposed of, or until all senders of commands are dropped.
 pub(super) struct Actor<P: Program> {
     options: Arc<P::Options>,
     spec: SessionSpec,
@@ -25,7 +24,7 @@ enum State<P> {
     Gone,
 }
 
-/// What came of a start.
+/// How a start ended.
 enum Begun {
     /// The program waits for a prompt.
     Ready,
@@ -33,9 +32,9 @@ enum Begun {
     Failed(AgentError),
     /// Its turn was stopped before it began.
     Interrupted,
-    /// Nobody waits for it any more.
+    /// The query was dropped.
     Unwanted,
-    /// Everything must be ended, and who asked for it wants to know when that is done.
+    /// The session is disposed of. The sender is informed when the program has ended.
     Disposed(oneshot::Sender<()>),
 }
 
@@ -51,7 +50,6 @@ impl<P: Program> Actor<P> {
 
     pub(super) async fn run(mut self) {
         let mut disposed = None;
-        // Whether the last turn is over, so that another session could have the program.
         while let Some(command) = self.commands.recv().await {
             match command {
                 Command::Query(query) => {
@@ -77,7 +75,7 @@ impl<P: Program> Actor<P> {
         }
     }
 
-    /// Works on a query; returns who wants everything to end, if somebody does.
+    /// Works on a query. Returns the sender of a command that disposes of the session, if one comes.
     async fn query(&mut self, query: Query) -> Option<oneshot::Sender<()>> {
         if matches!(self.state, State::NotStarted) {
             match self.start(&query).await {
@@ -115,9 +113,9 @@ impl<P: Program> Actor<P> {
         }
     }
 
-    /// Starts the program, and waits until it is ready or nobody wants it any more.
+    /// Starts the program, and waits until it is ready or the query is dropped.
     ///
-    /// It is this actor's from its first moment on, so that it is gone when the end was waited for.
+    /// The actor owns the program from its start, so that disposing of the session waits for its end.
     async fn start(&mut self, query: &Query) -> Begun {
         match P::launch(&self.options, &self.spec).await {
             Ok(live) => self.state = State::Live(Box::new(live)),
@@ -144,7 +142,7 @@ impl<P: Program> Actor<P> {
                     let _ = reply.send(Ok(()));
                     return Begun::Interrupted;
                 }
-                // The agent is told as soon as its turn has begun.
+                // Delivered when the turn has begun.
                 Some(steer @ Command::Steer(..)) => self.commands.keep(steer),
                 Some(Command::Query(other)) => other.refuse(),
                 Some(Command::Dispose(done)) => return Begun::Disposed(done),

@@ -1,52 +1,52 @@
-//! What a backend says of its program.
+//! [`Program`], a backend's program as a session needs it.
 
 use autonoe_core::{AgentError, SessionSpec};
 use tokio::sync::oneshot;
 
 use super::{Commands, Query};
 
-/// A program that lives, and all that belongs to the talk with it.
+/// A running program, and the connection to it.
 ///
 /// A [`ProgramClient`](super::ProgramClient) starts it with the first query and owns it from then
 /// on. The methods are called one after the other: `launch`, `ready`, any number of times `turn`,
 /// and at last `end`.
 pub trait Program: Sized + Send + 'static {
-    /// What can be chosen about it, the same for all sessions.
+    /// Its options, which are the same for all sessions.
     type Options: Send + Sync + 'static;
 
     /// Names it in errors.
     const NAME: &str;
 
-    /// Why it cannot be told anything in the middle of its turn, if it cannot.
+    /// Why it does not accept messages during a turn, if it does not.
     const NO_STEERING: Option<&str> = None;
 
-    /// Starts it. It must be [ready](Self::ready) before it is asked anything.
+    /// Starts it. It must be [ready](Self::ready) before the first turn.
     ///
     /// # Errors
     ///
-    /// It could not be started. Nothing of it lives then.
+    /// It cannot be started. No process of it is left then.
     fn launch(
         options: &Self::Options,
         spec: &SessionSpec,
     ) -> impl Future<Output = Result<Self, AgentError>> + Send;
 
-    /// Waits until it is ready for a prompt, and is what was asked for.
+    /// Waits until it is ready for a prompt, and checks that it runs with the requested settings.
     ///
-    /// This is dropped when nobody waits for the answer any more.
+    /// The future is dropped when the query is.
     ///
     /// # Errors
     ///
-    /// It is not. It may still live then.
+    /// It is not ready, or runs with other settings. Its processes may still run then.
     fn ready(
         &mut self,
         options: &Self::Options,
         spec: &SessionSpec,
     ) -> impl Future<Output = Result<(), AgentError>> + Send;
 
-    /// Works on `query` to its end, and heeds `commands` meanwhile.
+    /// Runs `query` to its end, and handles `commands` meanwhile.
     ///
-    /// It [ends](Query::end) the query, unless it returns [`After::Disposed`] or nobody is left to
-    /// hear it. It looks whether the query was [dropped](Query::dropped), and stops the turn then.
+    /// It [ends](Query::end) the query, unless it returns [`After::Disposed`] or the query was
+    /// [dropped](Query::dropped), which stops the turn.
     fn turn(
         &mut self,
         options: &Self::Options,
@@ -55,7 +55,7 @@ pub trait Program: Sized + Send + 'static {
         commands: &mut Commands,
     ) -> impl Future<Output = After> + Send;
 
-    /// Ends it, and everything that it started. Nothing is allowed any more.
+    /// Ends it, and everything that it started. Calls are denied from now on.
     fn end(self) -> impl Future<Output = ()> + Send;
 }
 

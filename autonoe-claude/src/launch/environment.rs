@@ -40,7 +40,7 @@ pub(crate) struct Folders<'a> {
 }
 
 impl<'a> Folders<'a> {
-    pub(crate) fn of(place: &'a SessionPlace) -> Self {
+    pub(crate) fn new(place: &'a SessionPlace) -> Self {
         Self {
             own: place.path(),
             temporary: place.temporary(),

@@ -90,7 +90,7 @@ impl LaunchPlan {
             }
             Sandbox::Off => None,
         };
-        let mut environment = environment(options, spec, Folders::of(&place), excludes.as_deref());
+        let mut environment = environment(options, spec, Folders::new(&place), excludes.as_deref());
         let credentials = Credentials::extract(&mut environment, spec);
         let setup = environment.get(OsStr::new(BASH_SETUP)).cloned();
         if let Some(script) = credentials.bash_setup(setup.as_deref()) {

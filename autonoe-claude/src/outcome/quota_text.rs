@@ -1,13 +1,13 @@
-//! What the text of a spent quota says.
+//! Parses the text of a spent quota.
 
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use jiff::{SignedDuration, Timestamp};
 
-/// What every text of a spent quota starts with; which quota it is comes next.
+/// The start of every text of a spent quota. The name of the quota follows.
 const START: &str = "You've hit your ";
 
-/// Tells whether `text`, which must be that of a result, says that a quota is spent.
+/// Returns whether `text`, which must be that of a result, reports a spent quota.
 ///
 /// ```
 /// use autonoe_claude::outcome::is_quota_text;
@@ -21,11 +21,11 @@ pub fn is_quota_text(text: &str) -> bool {
         .starts_with(START)
 }
 
-/// Returns when the quota comes back by the word of `text`, seen from `now`.
+/// Returns when the quota resets according to `text`, seen from `now`.
 ///
 /// The time may have minutes, a date and a year, and is that of the zone in
 /// brackets. Without a date it is the next such time of day; without a year the
-/// next such day. `None` if the text tells no time, or in a zone that nobody knows.
+/// next such day. `None` if the text has no time, or an unknown zone.
 ///
 /// ```
 /// use autonoe_claude::outcome::reset_time;

@@ -50,7 +50,7 @@ pub(super) async fn ask(
     limit: Duration,
 ) -> Result<Answer, AgentError> {
     let place = furnish(options)?;
-    let environment = bare_environment(options, Folders::of(&place));
+    let environment = bare_environment(options, Folders::new(&place));
     let launch = place
         .launch(&options.program, &options.temporary)
         .args(arguments.iter().copied())

@@ -12,36 +12,36 @@ use super::journal_cursor::JournalCursor;
 use super::trouble::Trouble;
 use crate::error::CliError;
 
-/// How long a host has to answer, beside the time that it was told to wait.
+/// Time limit for the answer of a host, in addition to the wait that the request asks for.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// How long to wait before somebody is asked again who had nothing to tell.
+/// Pause before the next request when there was nothing new.
 pub(super) const PAUSE: Duration = Duration::from_secs(1);
 
-/// How often a host is asked for the last that it has to tell.
+/// Attempts to read the last lines of a journal.
 const TRIES: u32 = 3;
 
-/// How long a host waits for something to tell.
+/// How long a host waits for a new line.
 const WAIT: Duration = Duration::from_secs(10);
 
 /// The journal of a run, read on the host that the run is on.
 ///
-/// Each page is a job for that host. One that nobody waits for any more is cancelled.
+/// Each page is a job for that host. A job whose result is not needed any more is cancelled.
 pub(super) struct RemoteJournal<'e> {
     engine: &'e dyn Engine,
     ids: Box<dyn IdSource>,
     project: ProjectName,
     run: RunId,
     cursor: JournalCursor,
-    /// What was read and not handed out.
+    /// Lines that were read and not returned yet.
     fresh: Vec<JournalEntry>,
-    /// The job that was not waited for to its end.
+    /// The unfinished job that reads a page.
     open: Option<RunId>,
-    /// Whether there was nothing more when it was read last.
+    /// Whether the last page was the end of the journal.
     is_at_end: bool,
 }
 
-/// How a run stands, and what it has written down that was not told, if its host tells it.
+/// The state of a run, and the new lines of its journal or why they cannot be read.
 pub(super) struct News {
     pub(super) view: RunView,
     pub(super) entries: Result<Vec<JournalEntry>, Trouble>,
@@ -66,7 +66,7 @@ impl<'e> RemoteJournal<'e> {
         })
     }
 
-    /// Waits a while for what is new. Who drops it loses nothing.
+    /// Waits a while for news. Dropping the future loses nothing.
     pub(super) async fn news(&mut self) -> Result<News, Trouble> {
         if self.is_at_end {
             // Each page costs the engine something, and an agent at work always has something to say.
@@ -83,7 +83,7 @@ impl<'e> RemoteJournal<'e> {
         Ok(self.news_of(view, read))
     }
 
-    /// Returns all that is new now. What was read before there was trouble is kept for the next time.
+    /// Returns all new lines. Lines that were read before an error are kept for the next call.
     pub(super) async fn rest(&mut self) -> Result<News, Trouble> {
         let view = self.engine.status(&self.run).await?;
         let read = match &view.host {
@@ -93,8 +93,7 @@ impl<'e> RemoteJournal<'e> {
         Ok(self.news_of(view, read))
     }
 
-    /// Returns all that is new when nothing more comes. Trouble that may pass is waited for, for a
-    /// moment: there is no other time.
+    /// Returns all new lines of a run that has ended, with a few retries: there is no later call.
     pub(super) async fn last(&mut self) -> Result<News, Trouble> {
         let mut tries = 1;
         loop {
@@ -113,8 +112,7 @@ impl<'e> RemoteJournal<'e> {
         News { view, entries }
     }
 
-    /// Cancels what was asked for and is not waited for. Whether that comes through is not told: it
-    /// ends by itself where there is a host.
+    /// Cancels the unfinished job. A failure to do so is ignored: the job ends by itself on its host.
     pub(super) async fn let_go(&mut self) {
         if let Some(open) = self.open.take() {
             let cancelling = self.engine.cancel(&open, "nobody waits for it any more");
@@ -127,7 +125,7 @@ impl<'e> RemoteJournal<'e> {
         std::mem::take(&mut self.fresh)
     }
 
-    /// Reads pages until there is something new, or nothing more.
+    /// Reads pages until there is a new line, or the end of the journal.
     async fn next(&mut self, host: &str) -> Result<(), Trouble> {
         loop {
             self.is_at_end = self.page(host, WAIT).await?;
@@ -143,7 +141,7 @@ impl<'e> RemoteJournal<'e> {
         Ok(())
     }
 
-    /// Reads what of a page was not told, and returns whether it is the last.
+    /// Reads the new lines of a page, and returns whether it is the last one.
     async fn page(&mut self, host: &str, wait: Duration) -> Result<bool, Trouble> {
         self.let_go().await;
         let known = self.cursor.position(host);

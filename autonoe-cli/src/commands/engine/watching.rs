@@ -1,4 +1,4 @@
-//! Following a run to its end.
+//! Follows a remote run to its end.
 
 use std::cell::Cell;
 use std::pin::pin;
@@ -12,24 +12,25 @@ use super::trouble::{Row, Trouble};
 use crate::error::CliError;
 use crate::results::Reader;
 
-/// Who keeps a question open for so long is there, and trouble after it is new.
-const THERE: Duration = Duration::from_secs(60);
+/// An engine that keeps a request open for this long is reachable, so the next error starts a new
+/// outage.
+const REACHABLE_AFTER: Duration = Duration::from_secs(60);
 
-/// Is told what is new, or why nothing can be told.
-type Hear<'a> = dyn FnMut(Result<News, Trouble>) -> Result<Reader, CliError> + 'a;
+/// Receives the news of a run, or the error that prevents them.
+type OnNews<'a> = dyn FnMut(Result<News, Trouble>) -> Result<Reader, CliError> + 'a;
 
-/// Waits for the end of a run, and has `hear` told what happens until then.
+/// Waits for the end of a run, and passes its news to `on_news` until then.
 ///
-/// What cannot be told is told as trouble: if `hear` returns an error, that is the end. `None` if
-/// nobody listens any more. What the run has written down at last is left to the caller.
+/// Returns `None` if the reader is gone, and the error of `on_news` if it returns one. The caller
+/// reads the last lines of the journal.
 pub(super) async fn watch(
     engine: &dyn Engine,
     run: &RunId,
     journal: &mut RemoteJournal<'_>,
-    hear: &mut Hear<'_>,
+    on_news: &mut OnNews<'_>,
 ) -> Result<Option<RunOutcome>, CliError> {
-    let untold = Cell::new(None);
-    let mut ending = pin!(end(engine, run, &untold));
+    let unreported = Cell::new(None);
+    let mut ending = pin!(end(engine, run, &unreported));
     loop {
         let news = tokio::select! {
             biased;
@@ -37,14 +38,14 @@ pub(super) async fn watch(
             news = journal.news() => news,
         };
         let is_trouble = !news.as_ref().is_ok_and(|news| news.entries.is_ok());
-        if hear(news)? == Reader::Gone {
+        if on_news(news)? == Reader::Gone {
             return Ok(None);
         }
-        // An engine that is away is told already.
-        if let Some(trouble) = untold.take()
+        // The error of an unreachable engine was reported already.
+        if let Some(trouble) = unreported.take()
             && !is_trouble
         {
-            hear(Err(trouble))?;
+            on_news(Err(trouble))?;
         }
         if is_trouble {
             tokio::select! {
@@ -56,12 +57,12 @@ pub(super) async fn watch(
     }
 }
 
-/// Waits for the end of a run, also of an engine that is away for a while. Leaves the first trouble
-/// in `untold`.
+/// Waits for the end of a run, and retries while the engine is unreachable. Puts the first error into
+/// `unreported`.
 async fn end(
     engine: &dyn Engine,
     run: &RunId,
-    untold: &Cell<Option<Trouble>>,
+    unreported: &Cell<Option<Trouble>>,
 ) -> Result<RunOutcome, CliError> {
     let mut row = Row::default();
     loop {
@@ -70,11 +71,11 @@ async fn end(
             Ok(outcome) => return Ok(outcome),
             Err(error) => error,
         };
-        if asked.elapsed() >= THERE {
+        if asked.elapsed() >= REACHABLE_AFTER {
             row.is_over();
         }
         if let Some(trouble) = row.bear(error.into())? {
-            untold.set(Some(trouble));
+            unreported.set(Some(trouble));
         }
         sleep(PAUSE).await;
     }

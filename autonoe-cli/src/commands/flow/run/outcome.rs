@@ -1,4 +1,4 @@
-//! What a flow came to.
+//! The result of a flow, as text and as JSON.
 
 use std::collections::BTreeMap;
 
