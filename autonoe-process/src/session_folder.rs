@@ -169,9 +169,9 @@ impl SessionFolder {
     }
 
     fn remove_both(&self) -> io::Result<()> {
-        // The temporary files go first: without the folder, nobody would look for them again.
-        let temporary = remove(&self.temporary);
-        remove(&self.path).and(temporary)
+        // The temporary files go first: a later sweep finds them by the folder.
+        remove(&self.temporary)?;
+        remove(&self.path)
     }
 }
 
@@ -194,12 +194,18 @@ fn remove(path: &Path) -> io::Result<()> {
             open_up(path);
             fs::remove_dir_all(path)
         }
+        // A command can replace the directory for temporary files by a file.
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => fs::remove_file(path),
         result => result,
     }
 }
 
-/// Makes all folders in `folder` writable. What fails shows when they are removed.
+/// Makes all folders in `folder` writable, without following links. A failure shows when they are
+/// removed.
 fn open_up(folder: &Path) {
+    if !fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir()) {
+        return;
+    }
     let _ = fs::set_permissions(folder, Permissions::from_mode(0o700));
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         // Links are not followed: `file_type` is about the link itself.

@@ -87,7 +87,7 @@ fn private_folder(directory: BorrowedFd<'_>, name: &Path, path: &Path) -> io::Re
     let folder = match openat(directory, name, flags, Mode::empty()) {
         Ok(folder) => File::from(folder),
         Err(Errno::LOOP | Errno::NOTDIR) => {
-            let message = format!("{path:?} is no directory; remove it");
+            let message = format!("{path:?} is not a directory; remove it");
             return Err(io::Error::new(io::ErrorKind::NotADirectory, message));
         }
         Err(Errno::ACCESS) => return Err(foreign(path)),

@@ -8,6 +8,7 @@ use autonoe_core::{AgentError, AgentErrorKind, ProjectMemory, SessionSpec, Strea
 use autonoe_process::Started;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
 
 use super::answers::{Answers, Refused};
 use super::expectation::begun;
@@ -29,7 +30,7 @@ const MEMORY_FILE: &str = "AGENTS.md";
 
 /// A program that lives, and all that belongs to the talk with it.
 pub(crate) struct Live {
-    /// The session, which is told of its MCP servers that fail.
+    /// Receives failures of optional MCP servers.
     spec: SessionSpec,
     pub(super) talk: Talk,
     pub(super) pending: Pending,
@@ -111,7 +112,8 @@ impl Live {
                 AgentErrorKind::Timeout,
                 format!("Codex was not ready after {limit:?}"),
             ))
-        })
+        })?;
+        self.wait_for_servers(limit).await
     }
 
     async fn initialize(
@@ -133,7 +135,6 @@ impl Live {
             }
         };
         let begun = begun(&answer.map_err(|error| with_a_way_out(error, spec))?)?;
-        self.wait_for_servers().await?;
         self.answers = Some(Answers::new(
             spec.clone(),
             begun.thread.clone(),
@@ -155,11 +156,21 @@ impl Live {
 
     /// Waits until each optional server has started or failed. The program starts them in the
     /// background, and the agent has only the tools of those that are there for its first prompt.
-    async fn wait_for_servers(&mut self) -> Result<(), AgentError> {
+    ///
+    /// The program reports servers that do not start. Without a report within `limit`, the session
+    /// starts without the server.
+    async fn wait_for_servers(&mut self, limit: Duration) -> Result<(), AgentError> {
+        let deadline = Instant::now() + limit;
         while !self.starting_servers.is_empty() {
-            match self.talk.next().await {
-                Ok(message) => self.take(message, &mut Vec::new()),
-                Err(silence) => return Err(self.broke_off(&silence).await),
+            match tokio::time::timeout_at(deadline, self.talk.next()).await {
+                Ok(Ok(message)) => self.take(message, &mut Vec::new()),
+                Ok(Err(silence)) => return Err(self.broke_off(&silence).await),
+                Err(_elapsed) => {
+                    let error = AgentError::new(AgentErrorKind::Timeout, "it does not start");
+                    for name in std::mem::take(&mut self.starting_servers) {
+                        self.spec.may_start_without(&name, &error);
+                    }
+                }
             }
         }
         Ok(())

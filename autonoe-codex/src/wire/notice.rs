@@ -160,12 +160,12 @@ fn text(value: &Value) -> Option<String> {
 fn server_started(params: &Value) -> Option<Notice> {
     let name = text(&params["name"])?;
     match params["status"].as_str()? {
-        "starting" => None,
         "ready" => Some(Notice::ServerReady { name }),
-        _ => {
+        "failed" | "cancelled" => {
             let error = text(&params["error"]).unwrap_or_else(|| "it does not start".to_owned());
             Some(Notice::ServerFailed { name, error })
         }
+        _ => None,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use autonoe_codex::CodexAgents;
 use autonoe_core::{AgentClientFactory, AgentErrorKind, SessionOutcome, StreamEvent};
 use futures::StreamExt;
 use serde_json::json;
@@ -87,6 +88,33 @@ async fn a_program_that_never_answers_is_not_waited_for() {
 }
 
 /// It could have been a question, for which the program would wait forever.
+#[tokio::test]
+async fn a_session_starts_without_an_optional_server_that_is_never_reported() {
+    let status = json!({"name": "browser", "status": "resting", "threadId": "t"});
+    let odd = OddProgram::new().in_its_turn(&[ended("u", "completed")]);
+    let said = format!(
+        "{}\n{}",
+        std::fs::read_to_string(odd.setting.folder.join("play/thread.start")).expect("it is there"),
+        json!({"method": "mcpServer/startupStatus/updated", "params": status}),
+    );
+    let odd = odd.says("thread/start", &said);
+    let mut options = odd.options();
+    // Also the time limit of the start itself, on a busy machine.
+    options.start_limit = Duration::from_secs(15);
+    let mut spec = odd.setting.spec([]);
+    let server = json!({"command": "/bin/false"});
+    let server = serde_json::from_value(server).expect("a server");
+    spec.mcp_servers.insert("browser".to_owned(), server);
+    spec.optional_servers = ["browser"].into_iter().collect();
+
+    let mut client = CodexAgents::new(options).create(spec).expect("it can be");
+    let (events, error) = events_of(client.as_mut(), "Do it.").await;
+    within(client.dispose()).await.expect("it ends");
+
+    assert!(error.is_none(), "{error:?} {events:?}");
+    assert_eq!(outcome(&events), Some(SessionOutcome::Completed));
+}
+
 #[tokio::test]
 async fn a_line_that_cannot_be_read_ends_the_session() {
     let deep = format!("{}1{}", "[".repeat(130), "]".repeat(130));

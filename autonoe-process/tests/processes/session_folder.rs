@@ -180,6 +180,20 @@ fn a_link_in_place_of_the_temporary_files_is_removed_and_not_followed() {
 }
 
 #[test]
+fn a_file_in_place_of_the_temporary_files_is_removed() {
+    let trial = Trial::new();
+    let folder = create(&trial);
+    let (path, temporary) = (folder.path().to_owned(), folder.temporary().to_owned());
+    fs::remove_dir(&temporary).expect("ours");
+    fs::write(&temporary, "").expect("writable");
+
+    folder.remove().expect("ours");
+
+    assert!(!temporary.exists());
+    assert!(!path.exists());
+}
+
+#[test]
 fn a_folder_that_is_gone_already_is_as_good_as_removed() {
     let trial = Trial::new();
     let folder = create(&trial);

@@ -194,7 +194,7 @@ impl Watching<'_> {
         let mut changes = ViewChanges::default();
         let mut journal = RemoteJournal::new(engine, args.project().clone(), run.clone())?;
         let mut is_unreadable = false;
-        let mut hear = |news: Result<News, Trouble>| {
+        let mut on_news = |news: Result<News, Trouble>| {
             let printed = news.and_then(|News { view, entries }| {
                 let printed = entries.map(|entries| self.print(&entries, &mut formatter));
                 for change in changes.update(&view, Timestamp::now()) {
@@ -225,15 +225,16 @@ impl Watching<'_> {
             biased;
             () = interrupted => None,
             watched = async {
-                let ended = watch(engine, run, &mut journal, &mut hear).await?;
-                hear(journal.last().await)?;
+                let ended = watch(engine, run, &mut journal, &mut on_news).await?;
+                on_news(journal.last().await)?;
                 Ok::<_, CliError>(ended)
             } => Some(watched),
         };
         journal.let_go().await;
-        self.print(&journal.left(), &mut formatter)?;
+        let printed = self.print(&journal.left(), &mut formatter);
         match watched {
-            None | Some(Ok(None)) => Ok(Waited::Left),
+            None | Some(Ok(None)) => printed.map(|_| Waited::Left),
+            // The outcome matters more than lines that cannot be written.
             Some(Ok(Some(outcome))) => Ok(Waited::Ended(Box::new(outcome))),
             Some(Err(error)) => {
                 let hint = format!("the run {run} may go on; {}", ways(args, run));
