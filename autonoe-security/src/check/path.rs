@@ -63,7 +63,7 @@ pub(crate) const STATE_FOLDERS: [&str; 2] = [".autonoe", ".harness"];
 
 /// The beginning of the name of the folder in `/tmp` that holds the folders of sessions. The ID of the
 /// user follows.
-const SESSION_PARENT: &str = "autonoe-";
+pub(crate) const SESSION_PARENT: &str = "autonoe-";
 
 /// Returns the part of `text` below `project`, or all of it if it is no path below that.
 ///
@@ -105,6 +105,27 @@ pub fn is_session_parent(name: &str) -> bool {
     prefix.eq_ignore_ascii_case(SESSION_PARENT)
         && !user.is_empty()
         && user.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Returns whether a name that begins with `prefix` and ends with `suffix` may be that of the folder
+/// of sessions.
+pub(crate) fn may_be_session_parent(prefix: &str, suffix: &str) -> bool {
+    let is_digit = |byte: char| byte.is_ascii_digit();
+    let (prefix, suffix) = (prefix.to_ascii_lowercase(), suffix.to_ascii_lowercase());
+    let begins = SESSION_PARENT.starts_with(prefix.as_str())
+        || prefix
+            .strip_prefix(SESSION_PARENT)
+            .is_some_and(|user| user.chars().all(is_digit));
+    begins && SESSION_PARENT.ends_with(suffix.trim_end_matches(is_digit))
+}
+
+/// Returns whether the pattern `name` may match the folder of sessions.
+pub(crate) fn pattern_may_be_session_parent(name: &str) -> bool {
+    let is_wild = |c: char| "*?[]{}()!@+\\".contains(c);
+    let prefix = name.split(is_wild).next().unwrap_or_default();
+    let is_simple = name.chars().all(|c| matches!(c, '*' | '?') || !is_wild(c));
+    let suffix = name.rsplit(['*', '?']).next().filter(|_| is_simple);
+    may_be_session_parent(prefix, suffix.unwrap_or_default())
 }
 
 /// Returns whether a component of `path` is `.autonoe` or `.harness`.

@@ -1,6 +1,7 @@
 //! Where commands may write.
 
 use super::arg::Arg;
+use super::call::{Call, Checked};
 use super::context::Context;
 use super::directories::Directories;
 use super::{path, protected_state, symlinks, temporary};
@@ -121,6 +122,25 @@ fn with_sync_advice(denial: Denial) -> Denial {
     denial
         .because("in sync mode, commands write to files in /tmp and to the note only")
         .instead("write to a file in /tmp, or to .autonoe-note.md in the project directory")
+}
+
+/// Checks that the pattern of `target` does not match the folder of sessions in `/tmp`.
+pub(crate) fn check_session_pattern(call: &Call<'_, '_, '_>, target: &Arg<'_>) -> Checked {
+    let Some(first) = target.globs.first() else {
+        return Ok(());
+    };
+    let text = target.text.as_ref();
+    let start = text[..*first].rfind('/').map_or(0, |slash| slash + 1);
+    let folder = if start == 0 { "." } else { &text[..start] };
+    let name = text[start..].split('/').next().unwrap_or_default();
+    let places = call.here.resolve(folder).into_iter().flatten();
+    if path::pattern_may_be_session_parent(name) && places.into_iter().any(|place| place == "/tmp")
+    {
+        let reason = format!("'{text}' may be in the folder of sessions");
+        let instead = "name the files, or make a directory of your own in /tmp";
+        return Err(Denial::by(Rule::R29, target.span, reason).instead(instead));
+    }
+    Ok(())
 }
 
 /// Makes the denial of a path that lies outside of the project.

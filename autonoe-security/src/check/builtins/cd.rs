@@ -194,6 +194,14 @@ fn enter_folder<'w>(
         (above, _) => above,
     };
     check_places(call, target, &here, &above)?;
+    let may_be_sessions = below
+        .first()
+        .is_some_and(|name| path::pattern_may_be_session_parent(&name.replace(STAR, "*")));
+    let places = here.resolve(&above).into_iter().flatten();
+    if may_be_sessions && places.into_iter().any(|place| place == "/tmp") {
+        let reason = "the directory may be the folder of sessions".to_owned();
+        return Err(deny(target, reason));
+    }
     here.entered_below(&above)
         .ok_or_else(|| escapes(target, &above))
 }
@@ -232,7 +240,8 @@ fn folders_of(scope: &Scope<'_>, target: &Arg<'_>) -> Option<Vec<Folder>> {
     let is_alone = is_quoted && before.is_empty() && after.is_empty();
     if is_alone && temporary::is_temporary(scope, flat[at], target.span.start()) {
         // Without a value, the shell stays where it is.
-        let made = format!("/tmp/{STAR}");
+        // A template of `mktemp` never has the name of the folder of sessions.
+        let made = format!("/tmp/mktemp.{STAR}");
         return Some(vec![Folder::Path(made), Folder::Path(".".to_owned())]);
     }
     match flat[at] {

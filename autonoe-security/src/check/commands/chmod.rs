@@ -3,7 +3,7 @@
 use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
-use crate::check::write_target::{escapes, protected};
+use crate::check::write_target::{check_session_pattern, escapes, protected};
 use crate::check::{path, symlinks};
 
 pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
@@ -38,6 +38,7 @@ fn is_fine(call: &Call<'_, '_, '_>, file: &Arg<'_>) -> Checked {
             .deny(Rule::R37, "the file is not known before it runs")
             .instead("write the path literally"));
     }
+    check_session_pattern(call, file)?;
     let text = file.text.as_ref();
     // Of a pattern, only the folders in front of it are known.
     let fixed = match file.globs.first() {

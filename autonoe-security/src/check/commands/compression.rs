@@ -85,6 +85,14 @@ fn check(call: &Call<'_, '_, '_>) -> Checked {
     };
     let decompresses = has(&["-d", "--decompress", "--uncompress"]);
     let compresses = has(&["-z", "--compress"]);
+    let unpacks = is_unpacker || decompresses;
+    if unpacks && compresses {
+        let reason = format!("{} would compress and decompress", call.name);
+        return Err(call.deny(Rule::R97, reason).instead(format!(
+            "use one of {0} -k FILE and {0} -dk FILE",
+            call.name
+        )));
+    }
     // The last of these modes counts.
     let only_tests = has(&["-t", "-l", "--test", "--list"]) && !decompresses && !compresses;
     let prints = has(&["-c", "--stdout", "--to-stdout"]) || call.name.ends_with("cat");
@@ -106,7 +114,7 @@ fn check(call: &Call<'_, '_, '_>) -> Checked {
             );
         }
         check_target(call, file)?;
-        match (file.known(), (is_unpacker || decompresses) && !compresses) {
+        match (file.known(), unpacks) {
             // What a pattern matches is not hidden, and its name only changes at the end.
             (None, _) => {}
             (Some(path), false) => check_output(call, file, format!("{path}{extension}"))?,

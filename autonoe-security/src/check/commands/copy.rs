@@ -81,6 +81,7 @@ pub(super) fn cp(call: &Call<'_, '_, '_>) -> Checked {
     let mut into: Option<Arg<'_>> = None;
     let mut operands = Vec::new();
     let (mut keeps_path, mut keeps_links) = (false, false);
+    let (mut is_recursive, mut replaces) = (false, false);
     for seen in options::read(call, &CP)? {
         match seen {
             Seen::Operand(operand) => operands.push(operand),
@@ -99,8 +100,11 @@ pub(super) fn cp(call: &Call<'_, '_, '_>) -> Checked {
                 },
                 "--parents" => keeps_path = true,
                 "-L" | "--dereference" => keeps_links = false,
-                "-P" | "-d" | "-a" | "-r" | "-R" | "--no-dereference" | "--archive"
-                | "--recursive" | "--preserve" => keeps_links = true,
+                "-a" | "-r" | "-R" | "--archive" | "--recursive" => {
+                    (keeps_links, is_recursive) = (true, true);
+                }
+                "-P" | "-d" | "--no-dereference" | "--preserve" => keeps_links = true,
+                "-T" | "--no-target-directory" => replaces = true,
                 _ => {}
             },
         }
@@ -119,11 +123,40 @@ pub(super) fn cp(call: &Call<'_, '_, '_>) -> Checked {
                 .instead("copy what it leads to, with -L behind the other options"));
         }
     }
-    match (into, operands.last()) {
-        (Some(folder), _) => call.write_target(&folder, Root::Accepted),
-        (None, Some(last)) => call.write_target(last, Root::Accepted),
-        (None, None) => Ok(()),
+    let Some(target) = into.as_ref().or(operands.last().copied()) else {
+        return Ok(());
+    };
+    let places = call.here.resolve(&target.text).into_iter().flatten();
+    if places.into_iter().any(|place| place == "/tmp") {
+        for source in sources {
+            check_copy_into_tmp(source, keeps_path, is_recursive, replaces)?;
+        }
     }
+    call.write_target(target, Root::Accepted)
+}
+
+/// Checks that a copy into `/tmp` itself does not land in the folder of sessions.
+fn check_copy_into_tmp(
+    source: &Arg<'_>,
+    keeps_path: bool,
+    is_recursive: bool,
+    replaces: bool,
+) -> Checked {
+    let text = source.text.trim_end_matches('/');
+    let is_contents = replaces || matches!(path::file_name(text), "." | "..");
+    let mut names = text.split('/');
+    let names_it = keeps_path && names.any(path::pattern_may_be_session_parent);
+    let may_match =
+        source.known().is_none() && path::pattern_may_be_session_parent(path::file_name(text));
+    if names_it || is_recursive && (is_contents || may_match) {
+        let reason = format!(
+            "the copy of '{}' may land in the folder of sessions",
+            source.text
+        );
+        let instead = "copy it to a directory of its own, such as /tmp/NAME";
+        return Err(Denial::by(Rule::R29, source.span, reason).instead(instead));
+    }
+    Ok(())
 }
 
 /// Checks that a copy does not land elsewhere because of what its source is called.

@@ -22,7 +22,6 @@ pub(super) const COMMANDS: &[(&str, Validator)] = &[
     ("lscpu", free),
     ("netstat", netstat),
     ("openssl", openssl),
-    ("shellcheck", free),
     ("ss", ss),
     ("top", top),
     ("tput", tput),

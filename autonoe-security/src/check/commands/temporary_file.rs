@@ -4,6 +4,7 @@ use super::option_allow_list::OptionAllowList;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
 use crate::check::options::{Seen, Table, Takes};
+use crate::check::path;
 use crate::check::write_target::Root;
 use crate::{Denial, Rule};
 
@@ -64,7 +65,9 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
         // The letters that replace each X could make a protected name.
         let name = template.known().and_then(|path| path.rsplit('/').next());
         let is_plain = name.is_some_and(|name| {
-            is_name_part(name) && name.starts_with(|c: char| c.is_ascii_alphanumeric())
+            is_name_part(name)
+                && name.starts_with(|c: char| c.is_ascii_alphanumeric())
+                && !name.to_ascii_lowercase().starts_with(path::SESSION_PARENT)
         });
         let is_relative = !template.text.contains('/');
         if !is_plain || (is_in_tmp || folder.is_some()) && !is_relative {

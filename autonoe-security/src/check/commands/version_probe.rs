@@ -2,32 +2,29 @@
 
 use crate::check::call::{Call, Checked};
 use crate::check::extensions;
+use crate::syntax::{ArgWord, SimpleCommand, commands};
 
-/// Well-known programs that print their version for the first of these arguments.
+/// Well-known programs that print their version without reading files of the project.
+///
+/// Missing are launchers that start another program or read settings of the directory, such as
+/// `mvn`, which passes `.mvn/jvm.config` to Java.
 pub(super) const NAMES: &[&str] = &[
-    "aws",
-    "brew",
     "clang",
     "cmake",
     "docker",
-    "dotnet",
-    "elixir",
     "ffmpeg",
     "g++",
     "gcc",
     "gh",
     "ghc",
-    "gradle",
     "helm",
     "java",
     "javac",
     "julia",
-    "kotlinc",
     "kubectl",
     "lua",
     "mongod",
     "mongosh",
-    "mvn",
     "mysql",
     "nginx",
     "ninja",
@@ -38,31 +35,57 @@ pub(super) const NAMES: &[&str] = &[
     "protoc",
     "psql",
     "redis-server",
-    "scala",
-    "swift",
-    "terraform",
     "wget",
     "zig",
 ];
 
+/// Commands that can set variables of the environment.
+const SETTERS: &[&str] = &[
+    ".",
+    "declare",
+    "env",
+    "eval",
+    "export",
+    "getopts",
+    "local",
+    "mapfile",
+    "printf",
+    "read",
+    "readarray",
+    "readonly",
+    "set",
+    "source",
+    "typeset",
+];
+
 /// Allows the version, and denies everything else as for a program that is on no list.
+///
+/// Variables such as `LUA_INIT` and `PERL5OPT` make these programs run code, so a text that sets any
+/// variable has no version probes.
 pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     let argument = match call.args {
         [only] => only.known(),
         _ => None,
     };
     let is_version = match call.name {
-        "java" | "javac" | "kotlinc" | "scala" | "ffmpeg" => {
-            matches!(argument, Some("-version" | "--version"))
-        }
+        "java" | "javac" | "ffmpeg" => matches!(argument, Some("-version" | "--version")),
         "helm" | "zig" => argument == Some("version"),
         "lua" | "nginx" => argument == Some("-v"),
         "perl" => matches!(argument, Some("-v" | "--version")),
         _ => argument == Some("--version"),
     };
-    if is_version {
+    let keeps_environment = commands(call.context.scope.script()).all(keeps_environment);
+    if is_version && keeps_environment {
         Ok(())
     } else {
         Err(extensions::not_in_allowlist(call))
     }
+}
+
+fn keeps_environment(simple: &SimpleCommand<'_>) -> bool {
+    let is_plain = |word: &ArgWord<'_>| {
+        let text = word.static_text();
+        text.is_some_and(|text| !text.contains('=') && !SETTERS.contains(&text.as_ref()))
+    };
+    simple.assignments.is_empty() && simple.words.iter().all(is_plain)
 }

@@ -8,7 +8,7 @@ use crate::check::call::{Call, Checked};
 use crate::check::options::{Seen, Table, Takes};
 use crate::check::path;
 use crate::check::resolve::arguments;
-use crate::check::write_target::{Root, protected};
+use crate::check::write_target::{Root, check_session_pattern, protected};
 use crate::syntax::Part;
 
 /// Checks a file that a command changes or creates, by the rules of redirections.
@@ -49,6 +49,7 @@ fn check_word(call: &Call<'_, '_, '_>, target: &Arg<'_>) -> Checked {
     if path::is_protected(path::below(text, call.policy().project_dir())) {
         return Err(protected(target, &format!("'{text}'")));
     }
+    check_session_pattern(call, target)?;
     let folder = match text[..*first].rfind('/') {
         None => ".",
         Some(slash) => &text[..=slash],

@@ -85,20 +85,19 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     check_file(call, file)?;
     let only_reads = is_safe && is_read_only && effect == Effect::Reads;
     match call.mode() {
-        _ if only_reads => Ok(()),
-        Mode::Sync => Err(call
-            .deny(Rule::R99, "sqlite3 may change the database")
-            .instead("use sqlite3 -safe -readonly FILE 'SELECT ..'")),
-        Mode::Run => {
-            if !is_safe {
-                runs_code_of_project(call, "databases of the project")?;
-            }
-            if file.is(":memory:") {
-                return Ok(());
-            }
-            call.write_target(file, Root::Refused)
+        Mode::Sync if !only_reads => {
+            return Err(call
+                .deny(Rule::R99, "sqlite3 may change the database")
+                .instead("use sqlite3 -safe -readonly FILE 'SELECT ..'"));
         }
+        Mode::Run if !is_safe => runs_code_of_project(call, "databases of the project")?,
+        Mode::Run | Mode::Sync => {}
     }
+    if file.is(":memory:") {
+        return Ok(());
+    }
+    // A reader of a database with a write-ahead log writes files beside it.
+    call.write_target(file, Root::Refused)
 }
 
 /// Returns the effect of one text, and refuses what reaches more than the database.

@@ -70,10 +70,12 @@ fn pre_commit(call: &Call<'_, '_, '_>) -> Checked {
             )
             .instead("use pre-commit run --all-files"));
     }
-    // `--config` may be shortened.
+    // `--config` may be shortened, and `-c` may follow other letters.
     let names_config = |arg: &&Arg<'_>| {
         let text = arg.text.as_ref();
-        let is_short = text.starts_with("-c") || !call.is_option_safe(arg) && text.is_empty();
+        let is_cluster = text.starts_with('-') && !text.starts_with("--");
+        let is_short =
+            is_cluster && text.contains('c') || !call.is_option_safe(arg) && text.is_empty();
         is_short || text.starts_with("--con")
     };
     match call.args.iter().find(names_config) {
