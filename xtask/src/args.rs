@@ -7,7 +7,9 @@ pub(crate) const HELP: &str = "\
 Usage: cargo xtask COMMAND
 
 Commands:
-  test [--quick]  run every check; --quick stops after the doctests
+  test [--quick | --builds]
+                  run every check; --quick: format, clippy, tests and doctests; --builds: what
+                  runs beside the tests (features, documentation, examples, licences and others)
   clis            install the real CLIs that tests run, pinned, into target/clis
   check-image     look up the packages that the Dockerfile installs and lint it, without Docker;
                   needs curl, xz, python3 with pip, and a network
@@ -54,6 +56,8 @@ pub(crate) enum Scope {
     Full,
     /// Only what is worth running after each edit.
     Quick,
+    /// Only what the full run does beside the tests.
+    Builds,
 }
 
 /// How much `test-temporal` runs.
@@ -75,6 +79,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Request, F
     let (request, rest) = match command.as_str() {
         "test" => match rest.split_first() {
             Some((first, rest)) if first == "--quick" => (Request::Test(Scope::Quick), rest),
+            Some((first, rest)) if first == "--builds" => (Request::Test(Scope::Builds), rest),
             _ => (Request::Test(Scope::Full), rest),
         },
         "clis" => (Request::Clis, rest),
@@ -130,6 +135,7 @@ mod tests {
         for (line, request) in [
             ("test", Request::Test(Scope::Full)),
             ("test --quick", Request::Test(Scope::Quick)),
+            ("test --builds", Request::Test(Scope::Builds)),
             ("clis", Request::Clis),
             ("check-image", Request::CheckImage),
             ("schemas", Request::Schemas),

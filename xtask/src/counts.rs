@@ -27,6 +27,16 @@ pub(crate) struct TestCounts {
 }
 
 impl TestCounts {
+    /// Reads the last line of what `cargo xtask test` printed.
+    pub(crate) fn read_totals(output: &str) -> Option<Self> {
+        let (passed, failed) = output.trim_end().lines().next_back()?.split_once(", ")?;
+        Some(Self {
+            passed: passed.strip_suffix(" passed")?.parse().ok()?,
+            failed: failed.strip_suffix(" failed")?.parse().ok()?,
+            skipped: 0,
+        })
+    }
+
     /// Refuses failed tests and tests that were left out.
     pub(crate) fn check(self) -> Result<(), Failure> {
         if self.failed > 0 {
@@ -89,6 +99,9 @@ mod tests {
         total += counts(12, 1, 2);
 
         assert_eq!(total.to_string(), "312 passed, 3 failed");
+        let output = format!("docs passed in 3.0 s\n\n{total}\n");
+        assert_eq!(TestCounts::read_totals(&output), Some(counts(312, 3, 0)));
+        assert_eq!(TestCounts::read_totals("312 passed in 3.0 s"), None);
     }
 
     #[test]

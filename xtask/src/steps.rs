@@ -1,5 +1,6 @@
 //! The checks of `cargo xtask test`, in order.
 
+mod beside;
 mod consumers;
 mod deny;
 mod dependencies;
@@ -16,26 +17,53 @@ use crate::failure::Failure;
 use crate::pipeline::Step;
 use crate::tools;
 
-/// How many of the first steps make up the quick run.
-const QUICK: usize = 4;
+const FORMAT: Step = Step {
+    name: "format",
+    check: |cargo, _| cargo.run(["fmt", "--all", "--check"]),
+};
 
-const STEPS: [Step; 10] = [
+const CLIPPY_AND_TOOLS: Step = Step {
+    name: "clippy and tools",
+    check: |cargo, _| clippy_while_installing(cargo),
+};
+
+const COMPILE_TESTS: Step = Step {
+    name: "compile tests",
+    check: |cargo, _| tests::compile(cargo),
+};
+
+const DOCTESTS: Step = Step {
+    name: "doctests",
+    check: tests::doctests,
+};
+
+const FULL: [Step; 4] = [
+    FORMAT,
+    CLIPPY_AND_TOOLS,
+    COMPILE_TESTS,
     Step {
-        name: "format",
-        check: |cargo, _| cargo.run(["fmt", "--all", "--check"]),
+        name: "tests and builds",
+        check: beside::tests_and_builds,
     },
-    Step {
-        name: "clippy and tools",
-        check: |cargo, _| clippy_while_installing(cargo),
-    },
+];
+
+const QUICK: [Step; 5] = [
+    FORMAT,
+    CLIPPY_AND_TOOLS,
+    COMPILE_TESTS,
     Step {
         name: "tests",
         check: tests::unit_and_integration,
     },
+    DOCTESTS,
+];
+
+const BUILDS: [Step; 7] = [
     Step {
-        name: "doctests",
-        check: tests::doctests,
+        name: "features",
+        check: |cargo, _| features::check(cargo),
     },
+    DOCTESTS,
     Step {
         name: "docs",
         check: |cargo, _| {
@@ -55,10 +83,6 @@ const STEPS: [Step; 10] = [
     Step {
         name: "dependency rules",
         check: |cargo, _| dependencies::check(cargo),
-    },
-    Step {
-        name: "features",
-        check: |cargo, _| features::check(cargo),
     },
     Step {
         name: "licences",
@@ -84,19 +108,8 @@ fn clippy_while_installing(cargo: &Cargo) -> Result<(), Failure> {
 /// Returns the steps of a run.
 pub(crate) fn of(scope: Scope) -> &'static [Step] {
     match scope {
-        Scope::Full => &STEPS,
-        Scope::Quick => &STEPS[..QUICK],
-    }
-}
-
-#[cfg(test)]
-mod order {
-    use super::*;
-
-    #[test]
-    fn the_quick_run_ends_with_the_doctests() {
-        let names: Vec<_> = of(Scope::Quick).iter().map(|step| step.name).collect();
-
-        assert_eq!(names, ["format", "clippy and tools", "tests", "doctests"]);
+        Scope::Full => &FULL,
+        Scope::Quick => &QUICK,
+        Scope::Builds => &BUILDS,
     }
 }

@@ -12,8 +12,8 @@ use crate::failure::Failure;
 /// The first command of the README, word for word.
 const QUICKSTART: [&str; 3] = ["run", "--example", "quickstart"];
 
-/// Time limit of one example. Examples run offline and wait for nothing.
-const LIMIT: Duration = Duration::from_secs(120);
+/// Time limit of one example. Examples run offline and wait for nothing, but tests run beside them.
+const LIMIT: Duration = Duration::from_secs(300);
 
 /// Standard input of the examples that read it.
 const INPUTS: [(&str, &str); 1] = [("verdicts", r#"{"id": 1, "command": "git status"}"#)];

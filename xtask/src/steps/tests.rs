@@ -16,12 +16,28 @@ use crate::stream;
 /// Reads the counts from what a test runner printed.
 type ReadCounts = fn(&str) -> Result<TestCounts, Failure>;
 
+/// What is compiled and run.
+const ALL: [&str; 2] = ["--workspace", "--all-features"];
+
+/// The targets with tests, in the words of `cargo test`.
+const TARGETS: [&str; 3] = ["--lib", "--bins", "--tests"];
+
+/// Compiles every unit and integration test without running them.
+pub(super) fn compile(cargo: &Cargo) -> Result<(), Failure> {
+    let all = ALL.into_iter().chain(["--no-run"]);
+    if cargo.has("nextest") {
+        cargo.run(["nextest", "run"].into_iter().chain(all))
+    } else {
+        cargo.run(["test"].into_iter().chain(all).chain(TARGETS))
+    }
+}
+
 /// Runs every unit and integration test, with nextest if it is installed.
 pub(super) fn unit_and_integration(
     cargo: &Cargo,
     results: &mut TestResults,
 ) -> Result<(), Failure> {
-    let all = ["--workspace", "--all-features", "--no-fail-fast"];
+    let all = ALL.into_iter().chain(["--no-fail-fast"]);
     let counts = if cargo.has("nextest") {
         let mut nextest = cargo.command(["nextest", "run"].into_iter().chain(all));
         // Many tests wait for programs that they have started, so one test per core leaves cores
@@ -30,8 +46,7 @@ pub(super) fn unit_and_integration(
         nextest.args(["--test-threads", &(2 * cores).to_string()]);
         run(nextest, counts::read_nextest, results)
     } else {
-        let targets = ["--lib", "--bins", "--tests"];
-        let test = cargo.command(["test"].into_iter().chain(all).chain(targets));
+        let test = cargo.command(["test"].into_iter().chain(all).chain(TARGETS));
         run(test, counts::read_libtest, results)
     };
     counts?.check_not_empty()
