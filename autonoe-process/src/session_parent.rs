@@ -90,7 +90,7 @@ fn private_folder(directory: BorrowedFd<'_>, name: &Path, path: &Path) -> io::Re
             let message = format!("{path:?} is not a directory; remove it");
             return Err(io::Error::new(io::ErrorKind::NotADirectory, message));
         }
-        Err(Errno::ACCESS) => return Err(foreign(path)),
+        Err(Errno::ACCESS) => return Err(no_access(path)),
         Err(error) => return Err(error.into()),
     };
     let found = folder.metadata()?;
@@ -101,6 +101,11 @@ fn private_folder(directory: BorrowedFd<'_>, name: &Path, path: &Path) -> io::Re
         folder.set_permissions(Permissions::from_mode(0o700))?;
     }
     Ok(folder)
+}
+
+fn no_access(path: &Path) -> io::Error {
+    let message = format!("{path:?} belongs to another user or cannot be read; remove it");
+    io::Error::new(io::ErrorKind::PermissionDenied, message)
 }
 
 fn foreign(path: &Path) -> io::Error {

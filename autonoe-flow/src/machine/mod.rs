@@ -118,7 +118,7 @@ enum Doing {
     Prompting,
     Checking,
     Completing(Asked),
-    Notifying(Notifying),
+    PendingNotification(PendingNotification),
     Waiting {
         reason: FlowWait,
         until: Timestamp,
@@ -137,7 +137,7 @@ enum Doing {
 /// Somebody outside is notified of a failure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Notifying {
+struct PendingNotification {
     call: Call,
     escalation: Escalation,
     /// How often the notification was sent again.
@@ -211,7 +211,7 @@ impl FlowMachine {
                 text: self.previous_response().to_owned(),
                 at_end: asked.then == Then::End,
             }),
-            Doing::Notifying(Notifying {
+            Doing::PendingNotification(PendingNotification {
                 call, escalation, ..
             }) => FlowAction::Notify(NotifyOrder {
                 failed_at: call.at,

@@ -2,7 +2,7 @@
 
 use super::frame::{Call, Frame, Role, Settled, Stage};
 use super::limits::later;
-use super::{Doing, FlowAction, FlowFailure, FlowMachine, FlowWait, Notifying, Then};
+use super::{Doing, FlowAction, FlowFailure, FlowMachine, FlowWait, PendingNotification, Then};
 use crate::definition::{
     AfterFailure, Escalation, NotificationMethod, ReturnFlow, StepPlan, Target,
 };
@@ -22,7 +22,7 @@ impl FlowMachine {
             }
         }
         let around = self.frames.len().saturating_sub(1);
-        match self.unasked && self.has_answer() && !self.has_check_ahead(around) {
+        match self.unasked && self.has_answer() && !self.has_pending_check(around) {
             true => self.ask(Then::Settle(settled)),
             false => self.settled(settled),
         }
@@ -30,7 +30,7 @@ impl FlowMachine {
 
     /// Tells whether one of the `outer` outermost steps that are being run has a check. It comes after
     /// the sub-steps, and before the completion is asked.
-    pub(super) fn has_check_ahead(&self, outer: usize) -> bool {
+    pub(super) fn has_pending_check(&self, outer: usize) -> bool {
         let outer = self.frames.iter().take(outer);
         let mut works = outer.filter_map(|frame| self.registry.step(&frame.at.step)?.work());
         works.any(|work| work.check.is_some())
@@ -157,7 +157,7 @@ impl FlowMachine {
 
     fn escalate(&mut self, call: Call, escalation: Escalation) -> FlowAction {
         if escalation.notification_method != NotificationMethod::InAgent {
-            self.doing = Doing::Notifying(Notifying {
+            self.doing = Doing::PendingNotification(PendingNotification {
                 call,
                 escalation,
                 retry: 0,
@@ -178,7 +178,7 @@ impl FlowMachine {
     pub(super) fn notified(
         &mut self,
         result: Result<(), FlowFailure>,
-        notifying: Notifying,
+        notifying: PendingNotification,
     ) -> FlowAction {
         self.doing = Doing::Nothing;
         let step = self.registry.step(&notifying.call.by);
@@ -189,8 +189,12 @@ impl FlowMachine {
             (Err(failure), Some(plan)) if failure.is_recoverable() => {
                 let retry = notifying.retry.saturating_add(1);
                 let until = later(self.now, plan.backoff.wait(retry));
-                let again = Notifying { retry, ..notifying };
-                self.wait(FlowWait::Notification, until, Doing::Notifying(again))
+                let again = PendingNotification { retry, ..notifying };
+                self.wait(
+                    FlowWait::Notification,
+                    until,
+                    Doing::PendingNotification(again),
+                )
             }
             // The receiver does not know of the failure that it should deal with.
             (Err(failure), _) => {

@@ -57,9 +57,11 @@ impl FlowMachine {
                 Doing::Checking => {
                     self.note_time(at);
                     self.spent.merge(spent);
-                    match self.cancelled {
-                        true => self.interrupted(),
-                        false => self.rate_limited(resets_at),
+                    match self.limits.on_quota {
+                        _ if self.cancelled => self.interrupted(),
+                        // The step is not run again for a check that has no verdict.
+                        OnQuota::Stop => self.fail(quota_spent()),
+                        OnQuota::Wait => self.rate_limited(resets_at),
                     }
                 }
                 _ => FlowAction::Continue,
@@ -73,7 +75,7 @@ impl FlowMachine {
                 _ => FlowAction::Continue,
             },
             FlowFact::Notified { at, result } => match &self.doing {
-                Doing::Notifying(notifying) => {
+                Doing::PendingNotification(notifying) => {
                     let notifying = notifying.clone();
                     self.note_time(at);
                     self.notified(result, notifying)
@@ -163,7 +165,7 @@ impl FlowMachine {
         let has_sub_steps = self
             .top()
             .is_some_and(|(_, work)| !work.sub_steps.is_empty());
-        let action = match has_sub_steps && !self.has_check_ahead(self.frames.len()) {
+        let action = match has_sub_steps && !self.has_pending_check(self.frames.len()) {
             true => self.ask(Then::GoOn),
             false => self.advance(),
         };
@@ -192,10 +194,7 @@ impl FlowMachine {
         self.doing = Doing::Nothing;
         self.rate_limits_in_a_row = self.rate_limits_in_a_row.saturating_add(1);
         match self.limits.on_quota {
-            OnQuota::Stop => self.step_failed(FlowFailure::new(
-                FlowErrorKind::SdkRateLimit,
-                "the quota of the service behind the agent is spent",
-            )),
+            OnQuota::Stop => self.step_failed(quota_spent()),
             OnQuota::Wait => {
                 let stops = self.rate_limits_in_a_row;
                 let backoff = self.limits.quota_backoff;
@@ -250,4 +249,11 @@ impl FlowMachine {
             false => self.fail(failure),
         }
     }
+}
+
+fn quota_spent() -> FlowFailure {
+    FlowFailure::new(
+        FlowErrorKind::SdkRateLimit,
+        "the quota of the service behind the agent is spent",
+    )
 }
