@@ -50,6 +50,10 @@ pub struct Capabilities {
     pub quota_reset: Support,
     /// Whether it can resume an earlier conversation.
     pub resume: Support,
+    /// Whether it can resume a conversation of a session with the same
+    /// [`SessionSpec::conversations`](super::SessionSpec::conversations).
+    #[serde(default = "no")]
+    pub conversation_dir: Support,
     /// Whether a session can choose its model.
     #[serde(default = "no")]
     pub model: Support,
@@ -98,6 +102,7 @@ impl Capabilities {
             tokens: TokenReports::None,
             quota_reset: Support::No,
             resume: Support::No,
+            conversation_dir: Support::No,
             model: Support::No,
             system_prompt: Support::No,
             thinking: Support::No,
@@ -172,6 +177,23 @@ impl Capabilities {
     #[must_use]
     pub fn with_resume(mut self, resume: Support) -> Self {
         self.resume = resume;
+        self
+    }
+
+    /// Sets whether it can resume the conversations in
+    /// [`SessionSpec::conversations`](super::SessionSpec::conversations).
+    #[must_use]
+    pub fn with_conversation_dir(mut self, conversation_dir: Support) -> Self {
+        self.conversation_dir = conversation_dir;
+        self
+    }
+
+    /// Returns the capabilities for sessions that have a directory for conversations.
+    #[must_use]
+    pub(crate) fn given_conversation_dir(mut self) -> Self {
+        if self.conversation_dir.is_yes() {
+            self.resume = Support::Yes;
+        }
         self
     }
 

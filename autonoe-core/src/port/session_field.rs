@@ -221,7 +221,11 @@ impl SessionSpec {
     /// As [`Capabilities::require`].
     pub fn refuse_unclaimed(&self, claimed: &Capabilities) -> Result<(), AgentError> {
         let fields = SessionField::ALL.into_iter();
-        claimed.require(fields.filter(|field| field.is_set(self)))
+        let fields = fields.filter(|field| field.is_set(self));
+        match self.conversations {
+            Some(_) => claimed.clone().given_conversation_dir().require(fields),
+            None => claimed.require(fields),
+        }
     }
 }
 
@@ -324,6 +328,23 @@ mod tests {
             let accepted = spec.refuse_unclaimed(&claimed(nothing.clone()));
             assert!(accepted.is_ok(), "{accepted:?}");
         }
+    }
+
+    #[test]
+    fn a_conversation_is_resumed_in_a_directory_for_conversations() {
+        let claimed = Capabilities::new("agents").with_conversation_dir(Support::Yes);
+        let mut spec = plain();
+        spec.resume = Some(AgentSessionId::new("earlier"));
+        let refused = spec.refuse_unclaimed(&claimed).expect_err("no directory");
+        spec.conversations = Some("/p/.autonoe/conversations".into());
+
+        assert_eq!(
+            refused.kind(),
+            AgentErrorKind::Unclaimed(SessionField::Resume)
+        );
+        assert!(spec.refuse_unclaimed(&claimed).is_ok());
+        let unable = Capabilities::new("agents");
+        assert!(spec.refuse_unclaimed(&unable).is_err());
     }
 
     #[test]

@@ -87,8 +87,12 @@ pub struct SessionSpec {
     pub budget: Budget,
     /// How many turns the agent may take.
     pub max_turns: Option<u32>,
-    /// The conversation to go on with.
+    /// The conversation to resume.
     pub resume: Option<AgentSessionId>,
+    /// The directory in which the backend keeps the conversations of the session, so that a later
+    /// session can resume them. A backend with a place of its own ignores it. It may not exist yet;
+    /// the caller deletes it.
+    pub conversations: Option<PathBuf>,
 }
 
 impl SessionSpec {
@@ -119,6 +123,7 @@ impl SessionSpec {
             budget: Budget::default(),
             max_turns: None,
             resume: None,
+            conversations: None,
         }
     }
 

@@ -15,6 +15,7 @@ const TEXT: &str = "\
 # next command would take the state.
 /.gitignore
 /journal*.jsonl
+/conversations/
 /status.json
 /status.foreign-*.json
 /status.fenced-*.json

@@ -127,6 +127,12 @@ impl Project {
         self.state_dir().join("agent.json")
     }
 
+    /// Returns where the conversations of flows are kept until these end:
+    /// `.autonoe/conversations`.
+    pub fn conversations_dir(&self) -> PathBuf {
+        self.state_dir().join("conversations")
+    }
+
     /// Returns where agents leave notes for the next session: `.autonoe-note.md`.
     pub fn note_path(&self) -> PathBuf {
         self.root.join(".autonoe-note.md")
@@ -172,14 +178,17 @@ impl Project {
     /// Looks that the folder of Autonoe's own files is a folder, and what is written in it files.
     pub(super) fn check_state_dir(&self) -> Result<(), ProjectError> {
         let dir = self.state_dir();
-        match fs::symlink_metadata(&dir) {
-            Ok(found) if found.is_dir() => {}
-            // Behind a symlink, the guard of this folder would watch the wrong place.
-            Ok(found) => {
-                let found = FileKind::of(found.file_type());
-                return Err(ProjectError::NotAFolder { path: dir, found });
+        for path in [dir.clone(), self.conversations_dir()] {
+            match fs::symlink_metadata(&path) {
+                Ok(found) if found.is_dir() => {}
+                // Behind a symlink, the guard of this folder would watch the wrong place.
+                Ok(found) => {
+                    let found = FileKind::of(found.file_type());
+                    return Err(ProjectError::NotAFolder { path, found });
+                }
+                Err(source) if source.kind() == io::ErrorKind::NotFound && path != dir => {}
+                Err(source) => return Err(ProjectError::unreadable(&dir, source)),
             }
-            Err(source) => return Err(ProjectError::unreadable(&dir, source)),
         }
         for path in self.written_files() {
             match fs::symlink_metadata(&path) {

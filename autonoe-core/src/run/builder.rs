@@ -56,6 +56,7 @@ pub struct SessionRunnerBuilder {
     models: Models,
     thinking: Option<ThinkingBudget>,
     system_prompt: Option<String>,
+    conversations: Option<PathBuf>,
     project_memory: bool,
     mcp_servers: BTreeMap<String, McpServer>,
     optional_servers: OptionalServers,
@@ -97,6 +98,7 @@ impl SessionRunnerBuilder {
             models: Models::default(),
             thinking: None,
             system_prompt: None,
+            conversations: None,
             project_memory: true,
             mcp_servers: BTreeMap::new(),
             optional_servers: OptionalServers::default(),
@@ -269,6 +271,17 @@ impl SessionRunnerBuilder {
     #[must_use]
     pub fn system_prompt(mut self, text: impl Into<String>) -> Self {
         self.system_prompt = Some(text.into());
+        self
+    }
+
+    /// Sets the directory in which backends keep conversations, so that a later session can
+    /// [resume](crate::SessionOrder::resuming) them; none by default.
+    ///
+    /// A backend that keeps conversations in a place of its own ignores it. Others, such as models,
+    /// cannot resume without it. The caller deletes the directory.
+    #[must_use]
+    pub fn conversations(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.conversations = Some(directory.into());
         self
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -86,6 +87,7 @@ pub(super) struct Parts {
     pub(super) models: Models,
     pub(super) thinking: Option<ThinkingBudget>,
     pub(super) system_prompt: Option<String>,
+    pub(super) conversations: Option<PathBuf>,
     pub(super) project_memory: bool,
     pub(super) mcp_servers: BTreeMap<String, McpServer>,
     pub(super) optional_servers: OptionalServers,
@@ -115,6 +117,7 @@ impl Parts {
         spec.credential_filter = self.credential_filter.clone();
         spec.lock.clone_from(&self.lock);
         spec.max_turns = self.max_turns;
+        spec.conversations.clone_from(&self.conversations);
         spec
     }
 }

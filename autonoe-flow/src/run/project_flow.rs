@@ -1,7 +1,8 @@
 //! A flow in a project directory, from its files to its result.
 
-use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
+use std::{fmt, fs, io};
 
 use autonoe_core::{
     AgentClientFactory, BuildError, Clock, Destructive, Project, ProjectGround, ProjectRunError,
@@ -213,6 +214,11 @@ impl FlowRun {
             Some(_) => ground.go_on(self.agents)?,
             None => ground.begin(self.agents)?,
         };
+        let conversations = self.project.conversations_dir().join("flow");
+        if recorded.is_none() {
+            remove(&conversations);
+        }
+        let builder = builder.conversations(&conversations);
         let configure = self.configure.into_iter();
         let builder = configure.fold(builder, |builder, configure| configure(builder));
         let sessions = builder.build_sessions()?;
@@ -225,9 +231,22 @@ impl FlowRun {
         let mut started = created.start(start).await?;
         started.run().await;
         let result = started.stop();
+        if !result.end.is_resumable() {
+            remove(&conversations);
+        }
         // The lock is released when everything is over.
         drop(ground);
         Ok(result)
+    }
+}
+
+/// Deletes the conversations of a flow, which nobody resumes any more.
+fn remove(conversations: &Path) {
+    match fs::remove_dir_all(conversations) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            tracing::warn!(%error, path = %conversations.display(), "conversations are not deleted");
+        }
+        _ => {}
     }
 }
 

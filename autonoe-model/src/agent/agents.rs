@@ -55,6 +55,7 @@ impl ModelAgents {
             .with_sandbox(support(self.options.built_in.is_some()))
             .with_tokens(TokenReports::EachCall)
             .with_quota_reset(Support::Yes)
+            .with_conversation_dir(Support::Yes)
             .with_model(Support::Yes)
             .with_system_prompt(Support::Yes)
             .with_thinking(Support::Yes)
@@ -63,6 +64,10 @@ impl ModelAgents {
             .with_project_memory_off(Support::Yes)
             .with_in_process_tools(Support::Yes)
             .with_steering(Support::Yes)
+            .with_remedy(
+                SessionField::Resume,
+                "give sessions a directory for conversations, or start a new conversation",
+            )
             .with_events(
                 ToldEvents::default()
                     .with_model_calls(Support::Yes)

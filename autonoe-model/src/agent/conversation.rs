@@ -38,6 +38,12 @@ impl Conversation {
         }
     }
 
+    /// Resumes a conversation that was saved.
+    pub(super) fn resume(&mut self, messages: Vec<Message>, instructions: Vec<String>) {
+        self.instructions = instructions;
+        self.replace(messages);
+    }
+
     /// Returns what the model is asked next.
     pub(super) fn request(&self) -> &ModelRequest {
         &self.request

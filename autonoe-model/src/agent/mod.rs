@@ -15,6 +15,7 @@ mod options;
 mod outcome;
 mod prompts;
 mod rounds;
+mod saved_conversation;
 mod told;
 mod work;
 

@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use autonoe_core::{
-    AgentError, AgentSessionId, ProjectMemory, SessionOutcome, SessionSpec, StreamEvent, Tool,
+    AgentError, AgentErrorKind, AgentSessionId, ProjectMemory, SessionOutcome, SessionSpec,
+    StreamEvent, Tool,
 };
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
@@ -18,6 +19,7 @@ use super::control::Reach;
 use super::conversation::Conversation;
 use super::outcome::of_failure;
 use super::rounds::{Rounds, Step};
+use super::saved_conversation::SavedConversation;
 use super::{ModelLimits, compaction, prompts};
 use crate::contract::{
     ModelClient, ModelError, ModelErrorCode, ModelReply, ModelRequest, PartKind,
@@ -42,6 +44,10 @@ pub(super) struct Work {
     system: String,
     /// A warning about the memory file of the project, until it is sent.
     memory_warning: Option<String>,
+    /// Names the conversation in all turns, and in a session that resumes it.
+    id: AgentSessionId,
+    /// Whether the conversation to resume is still to be read.
+    is_unread: bool,
     conversation: Conversation,
     account: Arc<Mutex<Account>>,
 }
@@ -77,8 +83,12 @@ impl Work {
             .with_clock(options.clock.clone())
             .with_ids(options.ids.clone());
         let limits = options.limits.of(&retrying.identity().model);
+        let new_id = || AgentSessionId::new(format!("model-{:016x}", options.ids.next_u64()));
+        let id = spec.resume.clone().unwrap_or_else(new_id);
         Ok(Self {
             limits,
+            id,
+            is_unread: spec.resume.is_some(),
             conversation: Conversation::new(first_request(&spec, &calls, &system, limits)),
             account: Arc::new(Mutex::new(Account::new(
                 options.prices.clone(),
@@ -112,9 +122,8 @@ impl Work {
             listener.clone(),
             stop,
         );
-        let id = AgentSessionId::new(format!("model-{:016x}", self.options.ids.next_u64()));
         let model = self.model.identity().model.clone();
-        asking.tell(StreamEvent::started(id, Some(model)));
+        asking.tell(StreamEvent::started(self.id.clone(), Some(model)));
         if let Some(warning) = self.memory_warning.take() {
             asking.tell(StreamEvent::warning(warning));
         }
@@ -122,7 +131,9 @@ impl Work {
             Ok(()) => {
                 self.conversation.instruct(prompt);
                 let most = self.spec.max_turns.unwrap_or(self.options.max_rounds);
-                self.rounds(Rounds::new(most), &asking).await
+                let halt = self.rounds(Rounds::new(most), &asking).await;
+                self.save(&asking).await;
+                halt
             }
             Err(halt) => halt,
         };
@@ -134,6 +145,30 @@ impl Work {
         let _ = listener.send(last);
     }
 
+    /// Reads the conversation that the session resumes.
+    async fn load(&mut self) -> Result<(), AgentError> {
+        let Some(directory) = self.spec.conversations.clone().filter(|_| self.is_unread) else {
+            return Ok(());
+        };
+        let id = self.id.clone();
+        let saved = blocking(move || SavedConversation::load(&directory, &id)).await?;
+        self.conversation.resume(saved.messages, saved.instructions);
+        self.is_unread = false;
+        Ok(())
+    }
+
+    /// Writes the conversation down, so that a later session can resume it.
+    async fn save(&self, asking: &Asking) {
+        let Some(directory) = self.spec.conversations.clone() else {
+            return;
+        };
+        let (id, saved) = (self.id.clone(), SavedConversation::new(&self.conversation));
+        if let Err(error) = blocking(move || saved.save(&directory, &id)).await {
+            let warning = format!("the conversation cannot be resumed later: {error}");
+            asking.tell(StreamEvent::warning(warning));
+        }
+    }
+
     /// Ends what belongs to the session, and waits until nothing of it is left.
     pub(super) async fn end(&mut self) -> Result<(), AgentError> {
         self.servers.end().await
@@ -143,9 +178,13 @@ impl Work {
     /// told anything: an agent without the browser that it was promised would judge what it
     /// has never seen.
     async fn begin(&mut self, asking: &Asking) -> Result<(), Halt> {
-        if self.spec.mcp_servers.is_empty() {
-            return Ok(());
+        if !self.spec.mcp_servers.is_empty() {
+            self.start_servers(asking).await?;
         }
+        self.load().await.map_err(Halt::Failed)
+    }
+
+    async fn start_servers(&mut self, asking: &Asking) -> Result<(), Halt> {
         let _note = self.spec.events.progress("waiting for the MCP servers");
         let ready = self.servers.ready(&self.spec, &self.options.mcp);
         let started = tokio::select! {
@@ -272,6 +311,17 @@ impl Work {
         asking.tell(StreamEvent::warning(told.warning()));
         Ok(())
     }
+}
+
+/// Does what waits for a disk on a thread for that.
+async fn blocking<T: Send + 'static>(
+    act: impl FnOnce() -> Result<T, AgentError> + Send + 'static,
+) -> Result<T, AgentError> {
+    let done = tokio::task::spawn_blocking(act).await;
+    done.unwrap_or_else(|error| {
+        let message = "the file of the conversation was left in the middle";
+        Err(AgentError::new(AgentErrorKind::Other, message).because(error))
+    })
 }
 
 /// Returns what a conversation begins with, before anything is said.

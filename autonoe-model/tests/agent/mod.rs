@@ -11,6 +11,7 @@ mod names;
 mod observers;
 mod project_memory;
 mod properties;
+mod resume;
 mod retries;
 mod setting;
 mod stop_reasons;

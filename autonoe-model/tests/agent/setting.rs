@@ -354,9 +354,12 @@ pub(crate) async fn turn_of(client: &mut dyn AgentClient, prompt: &str) -> Turn 
 
 /// Works on one prompt in a session of its own.
 pub(crate) async fn one_turn(agents: &ModelAgents, prompt: &str) -> Turn {
-    let mut client = agents
-        .create(spec(Budget::default()))
-        .expect("it can be made");
+    turn_in(agents, spec(Budget::default()), prompt).await
+}
+
+/// Works on one prompt in the session that `spec` describes.
+pub(crate) async fn turn_in(agents: &ModelAgents, spec: SessionSpec, prompt: &str) -> Turn {
+    let mut client = agents.create(spec).expect("it can be made");
     let turn = turn_of(client.as_mut(), prompt).await;
     client.dispose().await.expect("it ends");
     turn

@@ -160,6 +160,7 @@ impl SessionRunnerBuilder {
             models: self.models,
             thinking: self.thinking,
             system_prompt: self.system_prompt,
+            conversations: self.conversations,
             project_memory: self.project_memory,
             mcp_servers: self.mcp_servers,
             optional_servers: self.optional_servers,

@@ -215,7 +215,10 @@ impl Sessions {
             },
             NotReady::Failed(error) => failed(error),
         })?;
-        open.capabilities = capabilities;
+        open.capabilities = match self.parts.conversations {
+            Some(_) => capabilities.given_conversation_dir(),
+            None => capabilities,
+        };
         let (book, history) = taken_over.unzip();
         let history = history.flatten();
         open.book = book.map(|book| setting.watch_ledger(book, history.as_ref()));

@@ -529,3 +529,43 @@ async fn a_flow_that_was_stopped_before_it_ran_starts_when_it_is_resumed() {
     assert_eq!(told[0], "1: a visit 1 retry 0, fresh");
     assert_eq!(result.run, stopped.run);
 }
+
+/// Agents that resume conversations in a directory for them only.
+fn keeping_conversations(agents: ScriptedAgents) -> ScriptedAgents {
+    let capabilities = agents.capabilities().clone();
+    agents.with_capabilities(capabilities.with_conversation_dir(Support::Yes))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flow_has_a_directory_for_conversations_until_it_cannot_be_resumed() {
+    let project = project(&steps());
+    let kept = project
+        .project()
+        .conversations_dir()
+        .join("flow/scripted.json");
+    std::fs::create_dir_all(kept.parent().expect("a folder")).expect("made");
+    let keep = || std::fs::write(&kept, "{}").expect("writable");
+    keep();
+
+    let lost = [says("one"), SessionScript::new("lost").hangs()];
+    let first = keeping_conversations(ScriptedAgents::new(lost).unverified());
+    hang(flow_run(&project, first)).await;
+    assert!(!kept.exists(), "it is of another flow");
+    std::fs::create_dir_all(kept.parent().expect("a folder")).expect("made");
+    keep();
+    let second = ScriptedAgents::resuming_at(2, [says(""), says("OK")]);
+    let told = Arc::new(Told::default());
+    let run = flow_run(&project, keeping_conversations(second)).observer(told.clone());
+    let run = run.configure({
+        let kept = kept.clone();
+        move |builder| {
+            assert!(kept.exists(), "it is of this flow");
+            builder
+        }
+    });
+    let result = start(run).await.expect("it resumes");
+
+    assert!(result.is_success(), "{result:?}");
+    assert_eq!(told.lines(), ["2: b visit 1 retry 0, continues scripted-1"]);
+    assert!(!kept.exists(), "nobody resumes it");
+}
