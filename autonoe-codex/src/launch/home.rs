@@ -12,8 +12,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum CodexHome {
-    /// Nothing comes from anywhere and nothing is kept. The model needs a
-    /// [provider](super::CodexProvider) then, and no conversation can be resumed.
+    /// Nothing comes from anywhere, and only what
+    /// [`SessionSpec::conversations`](autonoe_core::SessionSpec::conversations) names is kept. The
+    /// model needs a [provider](super::CodexProvider) then.
     #[default]
     PerSession,
     /// The login (`auth.json`) and the conversations (`sessions`) of this folder are those of the

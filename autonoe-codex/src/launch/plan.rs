@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use autonoe_backend::{Inside, OUTER_SANDBOX_REMEDY, SessionPlace, program_claims};
 use autonoe_core::{
     AgentError, AgentErrorKind, Capabilities, HookCoverage, SessionField, SessionSpec, Support,
-    TokenReports, ToldEvents, Toolbox, write_new_file,
+    TokenReports, ToldEvents, Toolbox, create_folder, write_new_file,
 };
 use autonoe_process::{Launch, refuse_bare_repositories};
 
@@ -35,8 +35,11 @@ const INSTALLATION: &str = "installation_id";
 /// Where the program locks conversations that are kept while it writes them.
 const LOCKS: &str = "thread-writer-locks";
 
-/// What a session has of a folder that is kept: the login and the conversations.
-const SHARED: &[&str] = &["auth.json", "sessions"];
+/// The login in a folder that is kept.
+const LOGIN: &str = "auth.json";
+
+/// The conversations in a folder that is kept.
+const CONVERSATIONS: &str = "sessions";
 
 /// All that is needed to start the program for one session.
 pub(crate) struct LaunchPlan;
@@ -79,11 +82,13 @@ impl LaunchPlan {
         let mut environment = environment(options, spec);
         environment.extend(own_folders(&place));
         let home = place.path().join(CODEX);
-        let mut writable = match &options.home {
-            CodexHome::PerSession => Vec::new(),
-            CodexHome::Kept(kept) => shared_with(kept).chain([home.join(LOCKS)]).collect(),
-        };
-        writable.push(home.join(INSTALLATION));
+        let mut writable = vec![home.join(INSTALLATION)];
+        let shared = shared(options, spec.conversations.as_deref());
+        if !shared.is_empty() {
+            writable.push(home.join(LOCKS));
+            let kept = shared.into_iter().map(|(_, kept)| kept);
+            writable.extend(kept.filter(|path| path.exists()));
+        }
         let inside = Inside {
             program: options.program.clone(),
             writable,
@@ -115,9 +120,11 @@ pub(crate) fn claims(options: &CodexOptions) -> Capabilities {
         );
     match options.home {
         CodexHome::PerSession => {
-            let remedy = "set `home` of the backend to {\"kept\": \"<folder>\"}: with \
-                          \"perSession\" Codex keeps no conversations";
-            claims.with_remedy(SessionField::Resume, remedy)
+            let remedy = "give sessions a directory for conversations, or set `home` of the \
+                          backend to {\"kept\": \"<folder>\"}";
+            claims
+                .with_conversation_dir(Support::Yes)
+                .with_remedy(SessionField::Resume, remedy)
         }
         CodexHome::Kept(_) => claims.with_resume(Support::Yes),
     }
@@ -170,25 +177,44 @@ fn own_folders(place: &SessionPlace) -> impl Iterator<Item = (OsString, OsString
         .into_iter()
 }
 
-/// Returns what a session has of a folder that is kept and must be able to write: not the folder
-/// itself, whose other files are configuration for whoever uses it next.
-fn shared_with(kept: &Path) -> impl Iterator<Item = PathBuf> {
-    let shared = SHARED.iter().map(|name| kept.join(name));
-    shared.filter(|path| path.exists())
+/// Returns the entries of the program's home that outlive the session, with where they are kept.
+///
+/// Not all of a folder that is kept: its other files are configuration for whoever uses it next.
+fn shared(options: &CodexOptions, conversations: Option<&Path>) -> Vec<(&'static str, PathBuf)> {
+    let kept_in = |kept: &Path, names: &[&'static str]| {
+        let entries = names.iter().map(|name| (*name, kept.join(name)));
+        entries.collect()
+    };
+    match (&options.home, conversations) {
+        (CodexHome::Kept(kept), _) => kept_in(kept, &[LOGIN, CONVERSATIONS]),
+        (CodexHome::PerSession, Some(folder)) => kept_in(&folder.join(CODEX), &[CONVERSATIONS]),
+        (CodexHome::PerSession, None) => Vec::new(),
+    }
 }
 
-/// Makes a folder with all that the environment of the program speaks of.
+/// Makes a folder with all that the environment of the program speaks of, for a session in `cwd`
+/// that keeps its conversation in `conversations`.
 ///
 /// # Errors
 ///
 /// It cannot be made.
-pub(crate) fn furnish(options: &CodexOptions, cwd: &Path) -> Result<SessionPlace, AgentError> {
+pub(crate) fn furnish(
+    options: &CodexOptions,
+    cwd: &Path,
+    conversations: Option<&Path>,
+) -> Result<SessionPlace, AgentError> {
+    let shared = shared(options, conversations);
     SessionPlace::furnish(&options.temporary, FOLDER, |folder| {
-        write_home(options, cwd, folder)
+        write_home(options, cwd, &shared, folder)
     })
 }
 
-fn write_home(options: &CodexOptions, cwd: &Path, folder: &Path) -> io::Result<()> {
+fn write_home(
+    options: &CodexOptions,
+    cwd: &Path,
+    shared: &[(&str, PathBuf)],
+    folder: &Path,
+) -> io::Result<()> {
     for name in [HOME, CODEX, STATE] {
         fs::create_dir(folder.join(name))?;
     }
@@ -196,12 +222,14 @@ fn write_home(options: &CodexOptions, cwd: &Path, folder: &Path) -> io::Result<(
     write_new_file(&codex.join(INSTALLATION), b"")?;
     let config = config_file(options, cwd);
     write_new_file(&codex.join("config.toml"), config.as_bytes())?;
-    if let CodexHome::Kept(kept) = &options.home {
-        fs::create_dir_all(kept.join("sessions"))?;
+    if !shared.is_empty() {
         fs::create_dir(codex.join(LOCKS))?;
-        for name in SHARED {
-            symlink(kept.join(name), codex.join(name))?;
+    }
+    for (name, kept) in shared {
+        if *name == CONVERSATIONS {
+            create_folder(kept)?;
         }
+        symlink(kept, codex.join(name))?;
     }
     Ok(())
 }

@@ -34,7 +34,7 @@ pub(crate) fn thread_settings(
         .clone_from(&spec.system_prompt);
     settings.effort = spec.thinking.map(Effort::from).or(options.effort);
     settings.tools = offered(&spec.tools);
-    settings.is_ephemeral = options.home == CodexHome::PerSession;
+    settings.is_ephemeral = options.home == CodexHome::PerSession && spec.conversations.is_none();
     let mut config = Map::new();
     if !servers.is_empty() {
         config.insert("mcp_servers".into(), servers.into());

@@ -21,7 +21,7 @@ const LONGEST: u64 = 4 * 1024;
 ///
 /// It cannot be started, or is not Codex.
 pub(crate) async fn version(options: &CodexOptions) -> Result<String, AgentError> {
-    let place = furnish(options, &options.temporary)?;
+    let place = furnish(options, &options.temporary, None)?;
     let environment = bare_environment(options, &place);
     let launch = place
         .launch(&options.program, &options.temporary)

@@ -66,7 +66,7 @@ impl Live {
     ) -> Result<Self, AgentError> {
         // Removes the folders of killed hosts.
         sweep(&options.temporary, FOLDER).await;
-        let place = furnish(options, &spec.cwd)?;
+        let place = furnish(options, &spec.cwd, spec.conversations.as_deref())?;
         let launch = LaunchPlan::launch(options, spec, place).await?;
         let Started {
             process,

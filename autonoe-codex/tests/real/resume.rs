@@ -1,4 +1,4 @@
-//! A conversation that is gone on with.
+//! A conversation that is resumed.
 
 use std::fs;
 use std::sync::Arc;
@@ -9,18 +9,54 @@ use autonoe_testkit::model_server::{Script, Turn};
 
 use crate::setting::{Setting, events_of};
 
+/// Where conversations are kept.
+#[derive(Clone, Copy, PartialEq)]
+enum Keeper {
+    /// In a home folder that is kept.
+    Home,
+    /// In the directory for conversations of a session.
+    Session,
+}
+
 #[tokio::test]
-async fn a_conversation_is_gone_on_with_by_its_id_and_guarded_as_before() {
+async fn a_conversation_is_resumed_from_a_home_that_is_kept_and_guarded_as_before() {
+    resume(Keeper::Home).await;
+}
+
+#[tokio::test]
+async fn a_conversation_is_resumed_from_its_directory_and_guarded_as_before() {
+    resume(Keeper::Session).await;
+}
+
+async fn resume(keeper: Keeper) {
     let script = Script::new([
         Turn::text("I keep the word walnut."),
         crate::model::shell("touch trace.txt"),
         Turn::text("The word was walnut."),
     ]);
-    let setting = Setting::new(script);
-    let kept = setting.folder.join("kept");
-    let agents = CodexAgents::new(setting.options().with_home(CodexHome::Kept(kept.clone())));
+    let setting = match keeper {
+        Keeper::Home => Setting::new(script),
+        Keeper::Session => Setting::new(script).sandboxed(),
+    };
+    let (kept, mut spec, mut options) = match keeper {
+        Keeper::Home => (
+            setting.folder.join("kept"),
+            setting.spec([]),
+            setting.options(),
+        ),
+        Keeper::Session => {
+            let directory = setting.project().join(".autonoe/conversations/flow");
+            let mut spec = setting.spec([]);
+            spec.conversations = Some(directory.clone());
+            (directory.join("codex"), spec, setting.options())
+        }
+    };
+    if keeper == Keeper::Home {
+        options = options.with_home(CodexHome::Kept(kept.clone()));
+    }
+    let agents = CodexAgents::new(options);
 
-    let mut first = agents.create(setting.spec([])).expect("it can be made");
+    let mut first = agents.create(spec.clone()).expect("it can be made");
     let (events, error) = events_of(first.as_mut(), "Keep the word walnut.").await;
     first.dispose().await.expect("it ends");
     assert!(error.is_none(), "{error:?} {events:?}");
@@ -30,7 +66,6 @@ async fn a_conversation_is_gone_on_with_by_its_id_and_guarded_as_before() {
     let spent = used(&events);
     setting.assert_nothing_is_left();
 
-    let mut spec = setting.spec([]);
     spec.gate = autonoe_core::Gate::new(
         autonoe_core::ProjectPaths::new(setting.project()),
         autonoe_core::Grants::none(),
@@ -79,7 +114,7 @@ fn used(events: &[StreamEvent]) -> TokenUsage {
 }
 
 #[tokio::test]
-async fn a_conversation_that_was_not_kept_is_not_gone_on_with() {
+async fn a_conversation_that_was_not_kept_is_not_resumed() {
     let setting = Setting::new(Script::by(|_| Turn::text("Hello."))).unverified();
     let mut spec = setting.spec([]);
     spec.resume = Some(autonoe_core::AgentSessionId::new("gone"));
