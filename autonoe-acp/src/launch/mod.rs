@@ -1,6 +1,7 @@
 //! Choices become arguments, environment and files, in one place.
 
 mod gemini;
+mod gemini_chats;
 mod gemini_package;
 mod gemini_settings;
 mod home;

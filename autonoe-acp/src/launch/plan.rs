@@ -16,7 +16,7 @@ use autonoe_core::{
 use autonoe_process::Launch;
 use serde_json::Value;
 
-use super::{AcpOptions, HomeFolder, Preset, gemini, gemini_settings, memory_files};
+use super::{AcpOptions, HomeFolder, Preset, gemini, gemini_chats, gemini_settings, memory_files};
 
 /// What the names of the folders of sessions begin with.
 pub(crate) const FOLDER: &str = "autonoe-acp-";
@@ -68,6 +68,7 @@ pub(crate) fn claims(options: &AcpOptions) -> Capabilities {
         })
         .with_quota_reset(Support::No)
         .with_resume(support(!is_fresh))
+        .with_conversation_dir(support(is_gemini && is_fresh))
         .with_model(support(has_model))
         .with_system_prompt(support(is_gemini))
         .with_thinking(Support::No)
@@ -83,8 +84,8 @@ pub(crate) fn claims(options: &AcpOptions) -> Capabilities {
         (
             SessionField::Resume,
             !is_fresh,
-            "set `home` of the backend to {\"kept\": \"<folder>\"}: with \"perSession\" the agent keeps \
-             no conversations",
+            "set `home` of the backend to {\"kept\": \"<folder>\"}, or use Gemini CLI and give sessions a \
+             directory for conversations",
         ),
         (
             SessionField::Model,
@@ -112,6 +113,7 @@ pub(crate) fn answered_claims(options: &AcpOptions, answer: &Value) -> Capabilit
     let mut claims = claims(options);
     if answer["agentCapabilities"]["loadSession"] != true {
         claims.resume = Support::No;
+        claims.conversation_dir = Support::No;
         // No home makes an agent resume that does not support it.
         claims.remedies.remove(&SessionField::Resume);
     }
@@ -156,6 +158,12 @@ pub(crate) async fn launch(options: &AcpOptions, spec: &SessionSpec) -> Result<L
             inside.writable.push(kept.join(gemini::SETTINGS));
             let fixed = gemini_settings::fixed(kept).map_err(|error| no_home(kept, error))?;
             walls.readable.extend(fixed);
+        }
+        if let Some(kept) = kept_chats(options, spec) {
+            if spec.resume.is_some() {
+                gemini_chats::make_older(&kept).map_err(|error| no_home(&kept, error))?;
+            }
+            inside.writable.push(kept);
         }
         inside.hidden.push(spec.cwd.join(gemini::SETTINGS));
     }
@@ -233,8 +241,19 @@ fn furnish(options: &AcpOptions, spec: Option<&SessionSpec>) -> Result<SessionPl
         if options.preset == Preset::Gemini {
             write_settings(folder, home.as_deref(), options, spec)?;
         }
+        let kept = spec.and_then(|spec| kept_chats(options, spec));
+        if let (Some(home), Some(kept)) = (home, kept) {
+            gemini_chats::link(&home, &kept)?;
+        }
         Ok(())
     })
+}
+
+/// Returns where the conversation of a session is kept, if not in the home of the agent.
+fn kept_chats(options: &AcpOptions, spec: &SessionSpec) -> Option<PathBuf> {
+    let is_kept_apart = options.preset == Preset::Gemini && options.home == HomeFolder::PerSession;
+    let conversations = spec.conversations.as_ref().filter(|_| is_kept_apart)?;
+    Some(gemini_chats::kept_in(conversations))
 }
 
 /// Returns the home of the agent, if it is not the user's.

@@ -8,7 +8,7 @@ use agent_client_protocol::v1::schema::{
     Implementation, InitializeRequest, LoadSessionRequest, NewSessionRequest,
 };
 use autonoe_backend::sweep;
-use autonoe_core::{AgentError, AgentErrorKind, AgentSessionId, SessionField, SessionSpec};
+use autonoe_core::{AgentError, AgentErrorKind, AgentSessionId, SessionSpec};
 use autonoe_process::{Action, Ladder, Launch, Process, Signal, Started};
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -157,7 +157,7 @@ impl Live {
                 self.connection.ask("session/new", new)
             }
             Some(earlier) => {
-                answered_claims(options, told).require([SessionField::Resume])?;
+                spec.refuse_unclaimed(&answered_claims(options, told))?;
                 let load = LoadSessionRequest::new(earlier.as_str().to_owned(), &spec.cwd);
                 self.connection
                     .ask("session/load", load.mcp_servers(servers))

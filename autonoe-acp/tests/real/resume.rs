@@ -4,7 +4,10 @@ use std::fs;
 use std::time::Duration;
 
 use autonoe_acp::{AcpAgents, HomeFolder};
-use autonoe_core::{AgentClientFactory, AgentErrorKind, SessionField, SessionOutcome, StreamEvent};
+use autonoe_core::{
+    AgentClientFactory, AgentErrorKind, OuterSandbox, Sandbox, SessionField, SessionOutcome,
+    StreamEvent,
+};
 use autonoe_testkit::model_server::{Script, Turn};
 
 use crate::setting::{Setting, events_of, within};
@@ -69,6 +72,36 @@ fn make_older(home: &std::path::Path) {
             fs::rename(chat.path(), older).expect("ours");
         }
     }
+}
+
+#[tokio::test]
+async fn a_conversation_is_resumed_twice_within_a_minute_from_its_directory() {
+    let answers = ["First.", "Second.", "Third."].map(Turn::text);
+    let setting = Setting::new(Script::new(answers));
+    let agents = setting.agents();
+    let mut spec = setting.spec();
+    spec.sandbox = Sandbox::Required;
+    spec.outer_sandbox = Some(OuterSandbox::bubblewrap());
+    spec.conversations = Some(setting.project().join(".autonoe/conversations/flow"));
+    for prompt in ["Remember the sunflower.", "And the tulip.", "What was it?"] {
+        let mut client = agents.create(spec.clone()).expect("it can be made");
+        let (events, error) = events_of(client.as_mut(), prompt).await;
+        within(client.dispose()).await.expect("it ends");
+
+        assert!(error.is_none(), "{error:?}");
+        let Some(StreamEvent::Started { session, .. }) = events.first() else {
+            panic!("{events:?}");
+        };
+        spec.resume = Some(session.clone());
+    }
+
+    let requests = setting.server.log().main_requests();
+    let last = requests.last().expect("there are some");
+    let asked = last.user_texts().concat();
+    for word in ["sunflower", "tulip", "What was it?"] {
+        assert!(asked.contains(word), "{word}: {asked}");
+    }
+    setting.assert_nothing_is_left();
 }
 
 #[tokio::test]

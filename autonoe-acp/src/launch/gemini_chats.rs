@@ -1,0 +1,118 @@
+//! The conversations of Gemini CLI, which outlive a session.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use autonoe_core::create_folder;
+
+use super::gemini::SETTINGS;
+
+/// The beginning of the name of a conversation, which the minute of its beginning and its ID follow.
+const CHAT: &str = "session-";
+
+/// A minute in which no conversation begins.
+const LONG_AGO: &str = "2000-01-01T00-00";
+
+/// Returns where conversations are kept in a directory for conversations.
+pub(super) fn kept_in(conversations: &Path) -> PathBuf {
+    conversations.join("gemini")
+}
+
+/// Creates `kept` and puts it in the place where the program looks for conversations in `home`.
+pub(super) fn link(home: &Path, kept: &Path) -> io::Result<()> {
+    create_folder(kept)?;
+    fs::create_dir_all(home.join(SETTINGS))?;
+    symlink(kept, home.join(SETTINGS).join("tmp"))
+}
+
+/// Renames the conversations in `kept` as if they had begun long ago.
+///
+/// The program overwrites a conversation that is resumed in the minute in which it began: it
+/// begins another file of the same ID, and then adds to the file that it resumes. That other file
+/// is deleted here. The agent can write here, so symlinks are not followed.
+pub(super) fn make_older(kept: &Path) -> io::Result<()> {
+    for project in fs::read_dir(kept)? {
+        let project = project?;
+        let chats = project.path().join("chats");
+        let is_folder = |path: &Path| fs::symlink_metadata(path).is_ok_and(|it| it.is_dir());
+        if !is_folder(&project.path()) || !is_folder(&chats) {
+            continue;
+        }
+        for chat in fs::read_dir(chats)? {
+            let chat = chat?;
+            if let Some(older) = older(&chat.file_name().to_string_lossy()) {
+                let older = chat.path().with_file_name(older);
+                match fs::symlink_metadata(&older) {
+                    Ok(_) => fs::remove_file(chat.path())?,
+                    Err(_) => fs::rename(chat.path(), older)?,
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns the name of an older conversation, of the name of one from any minute.
+fn older(name: &str) -> Option<String> {
+    let rest = name.strip_prefix(CHAT)?;
+    let (minute, id) = (rest.get(..LONG_AGO.len())?, rest.get(LONG_AGO.len()..)?);
+    (minute != LONG_AGO && id.starts_with('-')).then(|| format!("{CHAT}{LONG_AGO}{id}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_conversations_are_renamed() {
+        for (name, expected) in [
+            (
+                "session-2026-11-18T02-05-1f3a9c2e.json",
+                Some("session-2000-01-01T00-00-1f3a9c2e.json"),
+            ),
+            ("session-2000-01-01T00-00-1f3a9c2e.json", None),
+            ("session-short.json", None),
+            ("notes-2026-11-18T02-05-1f3a9c2e.json", None),
+        ] {
+            assert_eq!(older(name).as_deref(), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn conversations_behind_symlinks_stay() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let (kept, elsewhere) = (dir.path().join("kept"), dir.path().join("elsewhere"));
+        let name = "session-2026-11-18T02-05-1f3a9c2e.json";
+        fs::create_dir_all(elsewhere.join("chats")).expect("made");
+        fs::create_dir_all(kept.join("a/chats")).expect("made");
+        fs::create_dir(kept.join("c")).expect("made");
+        for folder in [kept.join("a"), elsewhere.clone()] {
+            fs::write(folder.join("chats").join(name), "{}").expect("written");
+        }
+        symlink(&elsewhere, kept.join("b")).expect("linked");
+        symlink(elsewhere.join("chats"), kept.join("c/chats")).expect("linked");
+
+        make_older(&kept).expect("it can");
+
+        assert!(elsewhere.join("chats").join(name).exists());
+        assert!(!kept.join("a/chats").join(name).exists());
+    }
+
+    #[test]
+    fn a_conversation_that_was_resumed_stays_whole() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let chats = dir.path().join("a/chats");
+        fs::create_dir_all(&chats).expect("made");
+        let whole = chats.join("session-2000-01-01T00-00-1f3a9c2e.jsonl");
+        fs::write(&whole, "all of it").expect("written");
+        let begun = chats.join("session-2026-11-18T02-05-1f3a9c2e.jsonl");
+        fs::write(&begun, "its first line").expect("written");
+
+        make_older(dir.path()).expect("it can");
+
+        assert_eq!(fs::read(&whole).expect("it is there"), b"all of it");
+        assert!(!begun.exists());
+    }
+}
