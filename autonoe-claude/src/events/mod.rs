@@ -4,10 +4,12 @@
 //! It keeps [`Turns`], which know whether a turn is under way, which tasks live
 //! and whether the session is over, [`Spending`], which makes what a turn cost
 //! out of what the process has cost so far, and the calls that have no result yet.
-//! [`Busy`] shows people what the program does while it says nothing.
+//! [`Busy`] shows people what the program does while it says nothing, [`ModelCalls`] the answers
+//! of the model as they come.
 
 mod busy;
 mod calls;
+mod model_calls;
 mod rate_limit;
 mod sentences;
 mod spending;
@@ -16,6 +18,7 @@ mod translator;
 mod turns;
 
 pub use busy::Busy;
+pub use model_calls::ModelCalls;
 pub use spending::{Spending, Spent};
 pub use tasks::{Task, Tasks};
 pub use translator::{Finished, Translator};

@@ -28,6 +28,7 @@ pub(super) fn arguments(
         "--output-format=stream-json",
         "--verbose",
         "--input-format=stream-json",
+        "--include-partial-messages",
         "--strict-mcp-config",
     ]
     .map(str::to_owned)

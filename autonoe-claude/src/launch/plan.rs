@@ -141,8 +141,12 @@ pub(crate) fn claims(options: &ClaudeOptions) -> Capabilities {
         .with_sandbox(Support::Yes)
         .with_cost(Support::Yes)
         .with_tokens(TokenReports::EachTurn)
-        // Claude Code reports only the usage of whole turns.
-        .with_events(ToldEvents::default().with_progress(Support::Yes));
+        .with_events(
+            ToldEvents::default()
+                .with_model_calls(Support::Yes)
+                .with_model_chunks(Support::Yes)
+                .with_progress(Support::Yes),
+        );
     let claims = match options.setting_sources {
         SettingSources::None => claims.with_project_memory_off(Support::Yes),
         // With the settings of the project come its memory files.

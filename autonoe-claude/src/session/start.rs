@@ -18,7 +18,7 @@ use super::mcp_failure::McpFailure;
 use super::mcp_log::McpLog;
 use super::pending::Pending;
 use super::talk::{Silence, Talk};
-use crate::events::{Busy, Translator};
+use crate::events::{Busy, ModelCalls, Translator};
 use crate::launch::{ClaudeOptions, FOLDER, LaunchPlan, PreparedLaunch, StagingFolders};
 use crate::outcome::Exit;
 use crate::probe::{Manner, stranger};
@@ -43,6 +43,7 @@ pub(crate) struct Live {
     /// When the program was started.
     started: SystemTime,
     busy: Busy,
+    model_calls: ModelCalls,
     denied: mpsc::UnboundedReceiver<String>,
     expectation: Expectation,
     has_result: bool,
@@ -94,6 +95,7 @@ impl Live {
             staging,
             started,
             busy: Busy::new(spec.events.clone()),
+            model_calls: ModelCalls::new(spec.events.clone()),
             denied,
             expectation,
             has_result: false,
@@ -251,6 +253,7 @@ impl Live {
                 }
                 self.translator.observe(message, events);
                 self.busy.observe(message);
+                self.model_calls.observe(message);
             }
         }
         Ok(())

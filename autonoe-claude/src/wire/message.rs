@@ -2,10 +2,10 @@
 
 use super::control::{PlainRequest, RawRequest};
 use super::{
-    ApiRetry, Assistant, BackgroundTasks, CompactBoundary, ControlCancel, ControlRequest,
-    ControlResponse, Informational, Init, Kind, Line, PermissionDenied, RateLimitEvent,
-    ResultMessage, SessionState, Status, TaskNotification, TaskProgress, TaskStarted, TaskUpdated,
-    User,
+    AnswerPiece, ApiRetry, Assistant, BackgroundTasks, CompactBoundary, ControlCancel,
+    ControlRequest, ControlResponse, Informational, Init, Kind, Line, PermissionDenied,
+    RateLimitEvent, ResultMessage, SessionState, Status, TaskNotification, TaskProgress,
+    TaskStarted, TaskUpdated, User,
 };
 
 /// What a line says, as far as it is understood.
@@ -28,6 +28,8 @@ pub enum Message<'a> {
     Init(Init<'a>),
     /// The agent says, thinks or wants to do something.
     Assistant(Assistant<'a>),
+    /// A piece of an answer of the model.
+    Answer(AnswerPiece<'a>),
     /// The agent is told something.
     User(User<'a>),
     /// A turn ends.
@@ -77,6 +79,7 @@ impl Line {
         let read = match (self.kind(), self.subtype()) {
             (Kind::Assistant, _) => self.view().map(Message::Assistant),
             (Kind::User, _) => self.view().map(Message::User),
+            (Kind::StreamEvent, _) => self.view().map(Message::Answer),
             (Kind::Result, _) => self.view().map(Message::Result),
             (Kind::RateLimitEvent, _) => self.view().map(Message::RateLimit),
             (Kind::ControlRequest, _) => self

@@ -4,6 +4,7 @@
 //! means, and [`OutgoingLine`]s are what the host sends. Nothing here waits or
 //! does I/O.
 
+mod answer_piece;
 mod assistant;
 mod control;
 mod init;
@@ -21,6 +22,7 @@ mod result;
 mod task;
 mod user;
 
+pub use answer_piece::{AnswerPiece, PieceKind};
 pub use assistant::{Assistant, Block, ToolUse};
 pub use control::{
     CanUseTool, ControlCancel, ControlRequest, ControlResponse, HookCallback, HookInput,

@@ -5,6 +5,7 @@ mod any_evidence;
 mod any_message;
 mod any_shape;
 mod any_text;
+mod model_calls;
 mod narration;
 mod outcomes;
 mod progress;

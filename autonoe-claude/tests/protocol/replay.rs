@@ -140,7 +140,6 @@ fn every_message_is_read_or_known_to_be_of_no_use() {
         unknown,
         [
             "conversation_reset None",
-            "stream_event None",
             "system Some(\"notification\")",
             "system Some(\"thinking_tokens\")",
             "tool_use_summary None",
