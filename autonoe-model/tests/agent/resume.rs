@@ -103,7 +103,7 @@ async fn without_a_directory_a_conversation_is_not_resumed() {
     let mut spec = spec(Budget::default());
     spec.resume = Some(AgentSessionId::new("model-1"));
 
-    let refused = agents.create(spec).err().expect("refused");
+    let refused = agents.create(spec).expect_err("refused");
 
     assert_eq!(
         refused.kind(),
