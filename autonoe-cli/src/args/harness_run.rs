@@ -65,6 +65,9 @@ pub(crate) struct HarnessRunArgs {
     /// How many successes a vote takes
     #[arg(long, value_name = "N", default_value = "2", help_heading = "Limits")]
     pub(crate) min_votes: NonZeroUsize,
+    /// Wait for all contenders of a vote, although --min-votes have succeeded
+    #[arg(long, help_heading = "Limits")]
+    pub(crate) wait_for_all: bool,
     /// How much money may be spent by all together, in dollars
     #[arg(long, value_name = "USD", value_parser = cost, help_heading = "Limits")]
     pub(crate) max_cost: Option<CostUsd>,

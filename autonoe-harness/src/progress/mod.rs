@@ -13,4 +13,4 @@ pub use project_files::ProjectFiles;
 pub use signal::{ProgressSignal, ProgressWeights};
 pub use snapshot::{SnapshotLimits, TreeSnapshot};
 
-pub(crate) use ledger::passed_share;
+pub(crate) use ledger::ledger_counts;

@@ -8,7 +8,7 @@ use autonoe_core::{Failure, RunControl, RunProgress};
 use super::account::spending;
 use super::task_loop::Work;
 use super::{ToldMessage, WorkEvent};
-use crate::progress::passed_share;
+use crate::progress::ledger_counts;
 use crate::{
     BudgetedKind, ExecuteError, Execution, ExecutionEnd, ExecutionResult, Executors, Iteration,
     ProgressDetector, ProgressSignal, Spending, StuckDetector, StuckLevel, StuckReport, Task,
@@ -117,7 +117,7 @@ impl Work<'_> {
         spent.merge(&checks);
         self.account.end(Some(&spent));
         match verification.is_success() {
-            true => self.tests_passed = verification.tests_passed().or(self.tests_passed),
+            true => self.checks.add(&task.id, &verification),
             // That there is no quota is nobody's failure.
             false if matches!(result.end, ExecutionEnd::QuotaExceeded { .. }) => {}
             false => self.failures = self.failures.saturating_add(1),
@@ -270,8 +270,11 @@ impl Work<'_> {
     }
 }
 
-/// Looks how much of what the ledger in a folder asks for has passed.
+/// Returns how much of what the ledger in a folder asks for has passed, from 0 to 1.
 async fn passed_in(folder: PathBuf) -> f64 {
-    let looked = tokio::task::spawn_blocking(move || passed_share(&folder));
-    looked.await.unwrap_or_default()
+    let counted = tokio::task::spawn_blocking(move || ledger_counts(&folder));
+    match counted.await.ok().flatten() {
+        Some(counts) if counts.total > 0 => counts.passed as f64 / counts.total as f64,
+        _ => 0.0,
+    }
 }

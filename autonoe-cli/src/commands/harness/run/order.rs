@@ -134,8 +134,7 @@ fn contest(
             let voting = Voting {
                 min_votes: args.min_votes,
                 criterion,
-                // Who is the best of all is known when all are there.
-                wait_for_all: criterion != autonoe_harness::VotingCriterion::First,
+                wait_for_all: args.wait_for_all,
             };
             FleetOrder::of_contenders(name, roadmap, voting, contenders)
         }
