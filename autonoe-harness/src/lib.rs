@@ -24,7 +24,7 @@
 //! | have them carried out on an engine | [`Coordinator`], [`MemberSpec`], [`FleetObserver`] |
 //! | submit all of that as one run | [`StrategyRun`], [`StrategyRunner`] |
 //! | have them carried out by something of your own | [`FleetCourse`], [`FleetStep`] |
-//! | see whether an agent comes on | [`ProgressDetector`], [`ProgressWeights`], [`TreeSnapshot`] |
+//! | see whether an agent comes on | [`ProgressDetector`], [`ProgressWeights`], [`Novelty`], [`TreeSnapshot`] |
 //! | stop a run whose sessions change nothing | [`ProjectFiles`] |
 //! | keep what is to be done and who does what, through crashes | [`StateStore`], [`MetaState`] |
 //! | have harnesses share values, files and events | `SharedContext` (feature `sqlite`) |
@@ -104,7 +104,8 @@ pub use isolation::{
 };
 pub use manager::{FoundHarness, HarnessManager, SubHarnessProgram, Survival};
 pub use progress::{
-    ProgressDetector, ProgressSignal, ProgressWeights, ProjectFiles, SnapshotLimits, TreeSnapshot,
+    Novelty, ProgressDetector, ProgressSignal, ProgressWeights, ProjectFiles, SnapshotLimits,
+    TreeSnapshot,
 };
 pub use recovery::{
     AskPerson, Attendance, BackendModel, Climb, Escalation, Exploration, ExplorationBranch, Ladder,

@@ -11,8 +11,8 @@ use super::{ToldMessage, WorkEvent};
 use crate::progress::ledger_counts;
 use crate::{
     BudgetedKind, ExecuteError, Execution, ExecutionEnd, ExecutionResult, Executors, Iteration,
-    ProgressDetector, ProgressSignal, Spending, StuckDetector, StuckLevel, StuckReport, Task,
-    TreeSnapshot, Verification, VerificationTab,
+    Novelty, ProgressDetector, ProgressSignal, Spending, StuckDetector, StuckLevel, StuckReport,
+    Task, TreeSnapshot, Verification, VerificationTab,
 };
 
 /// Where an agent has its turns, and what is known of them.
@@ -23,6 +23,7 @@ pub(super) struct Place {
     pub(super) branch: Option<String>,
     pub(super) stuck: StuckDetector,
     progress: ProgressDetector,
+    novelty: Novelty,
     tree: TreeSnapshot,
     /// How much of what its ledger asks for has passed.
     passed: f64,
@@ -57,6 +58,7 @@ impl Work<'_> {
             branch,
             stuck: StuckDetector::new(self.order.thresholds),
             progress: ProgressDetector::new(tree.clone()).with_limits(self.lines.limits),
+            novelty: Novelty::default(),
             tree,
             passed,
         }
@@ -236,7 +238,8 @@ impl Work<'_> {
             .progress
             .detect(&result.output, place.tree.clone(), ledger);
         let score = self.order.weights.score(&signal);
-        let mut iteration = Iteration::new(&result.output, score);
+        let new = self.order.weights.score(&place.novelty.reduce(&signal));
+        let mut iteration = Iteration::new(&result.output, new);
         iteration.actions = result.calls.clone();
         iteration.error = result.error();
         iteration.denials = u32::try_from(result.denied.len()).unwrap_or(u32::MAX);
