@@ -160,7 +160,8 @@ pub trait StateStore: Send + Sync {
     /// Returns every time that a task was claimed, in order.
     async fn attempts(&self, id: &TaskId) -> Result<Vec<AttemptRecord>, StateError>;
 
-    /// Adds an event behind all others, and returns where it stands.
+    /// Adds an event behind all others, and returns where it stands. An event whose key is known is not
+    /// added: the cursor of the first one is returned.
     async fn append_event(&self, event: &NewHarnessEvent) -> Result<Cursor, StateError>;
 
     /// Returns up to `limit` events behind `after`, in order.

@@ -116,8 +116,13 @@ impl StateStore for MemoryState {
 
     async fn append_event(&self, event: &NewHarnessEvent) -> Result<Cursor, StateError> {
         let mut model = self.model();
-        model.events.push(event.clone());
-        Ok(Cursor(model.events.len() as u64))
+        let is_known = |kept: &NewHarnessEvent| event.key.is_some() && kept.key == event.key;
+        let known = model.events.iter().position(is_known);
+        let place = known.unwrap_or_else(|| {
+            model.events.push(event.clone());
+            model.events.len() - 1
+        });
+        Ok(Cursor(place as u64 + 1))
     }
 
     async fn events_since(
