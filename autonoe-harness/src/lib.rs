@@ -98,7 +98,10 @@ pub use folder::{
     FolderError, HarnessFact, HarnessFolder, HarnessJournalEntry, HarnessLog, HarnessState,
     HarnessStatus, HarnessView, PostedInstruction, ServingProcess,
 };
-pub use handle::{HandleError, HarnessHandle, HarnessNotes, LocalHandle, ProcessHandle};
+pub use handle::{
+    DEFAULT_KILL_TIMEOUT, DEFAULT_LOG_LINES, HandleError, HarnessHandle, HarnessNotes, LocalHandle,
+    ProcessHandle,
+};
 pub use isolation::{
     Author, IsolationError, KeptWorktree, Merged, Swept, WorkPlace, Worktree, Worktrees,
 };

@@ -177,6 +177,7 @@ impl Work<'_> {
         progress.task = task.map(|task| task.id.to_string());
         progress.iteration = iteration;
         progress.spent = self.account.spent();
+        progress.working_dir = Some(self.folder.clone());
         self.desk.report(progress);
     }
 
