@@ -124,7 +124,7 @@ pub use state::{
     AttemptEnding, AttemptRecord, Claim, Claimant, Cursor, DecisionRecord, ExecutionRecord,
     FleetLead, FleetPlan, FleetRecord, HarnessEvent, HarnessPlan, HarnessRecord, MemoryMeta,
     MemoryState, MetaState, NewHarnessEvent, ProgressSample, StateError, StateStore, StoredTask,
-    TaskEnd, TaskPlan, TaskStatus,
+    TaskEnd, TaskPlan, TaskStatus, TaskUpdate,
 };
 #[cfg(feature = "sqlite")]
 pub use state::{SqliteMeta, SqliteState};

@@ -113,11 +113,11 @@ impl MemberRecord {
             }
         }
         for (id, result) in so_far.done() {
-            self.settle(id, &TaskEnd::completed(result.answer.clone()))
+            self.settle(id, TaskEnd::completed(result.answer.clone()))
                 .await?;
         }
         for (id, why) in so_far.failed() {
-            self.settle(id, &TaskEnd::failed(why)).await?;
+            self.settle(id, TaskEnd::failed(why)).await?;
         }
         Ok(())
     }
@@ -146,12 +146,12 @@ impl MemberRecord {
     }
 
     /// Ends a task of which the journal knows that it has ended.
-    async fn settle(&self, id: &TaskId, end: &TaskEnd) -> Result<(), StateError> {
+    async fn settle(&self, id: &TaskId, end: TaskEnd) -> Result<(), StateError> {
         let found = self.state.load_task(id).await?;
         match found {
             Some(found) if !found.status.is_ended() => {
                 let now = self.clock.now();
-                self.state.update_task_status(id, end, now).await
+                self.state.update_task_status(id, &end.into(), now).await
             }
             _ => Ok(()),
         }
