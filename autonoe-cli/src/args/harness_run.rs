@@ -51,6 +51,10 @@ pub(crate) struct HarnessRunArgs {
     /// Who goes on with a task that is stuck, the least able first: as for --backend
     #[arg(long, value_name = "BACKEND", help_heading = "Agents")]
     pub(crate) escalate_to: Vec<FleetBackend>,
+    /// Wait for a person where an agent is stuck and nothing else helps: `autonoe harness status` shows
+    /// the question, and `autonoe harness send` answers it
+    #[arg(long, help_heading = "Agents")]
+    pub(crate) attended: bool,
     /// Let agents think, with 1024 tokens or more [default: off; without a number: 8192]
     #[arg(long, value_name = "TOKENS", num_args = 0..=1, default_missing_value = "8192")]
     #[arg(require_equals = true, value_parser = thinking, help_heading = "Agents")]

@@ -6,6 +6,7 @@ use std::time::Duration;
 use autonoe_core::{Failure, RunControl, RunProgress};
 
 use super::account::spending;
+use super::messages::Held;
 use super::task_loop::Work;
 use super::{ToldMessage, WorkEvent};
 use crate::progress::ledger_counts;
@@ -173,12 +174,26 @@ impl Work<'_> {
 
     /// Says how far the work is.
     pub(super) fn report(&self, task: Option<&Task>, iteration: u32) {
+        self.desk.report(self.run_progress(task, iteration));
+    }
+
+    /// Asks a person something, and waits for an answer or for a resume.
+    pub(super) async fn ask(&mut self, task: &Task, iteration: u32, question: String) -> Held {
+        let mut progress = self.run_progress(Some(task), iteration);
+        progress.question = Some(question);
+        self.desk.report(progress);
+        let held = self.messages.ask().await;
+        self.report(Some(task), iteration);
+        held
+    }
+
+    fn run_progress(&self, task: Option<&Task>, iteration: u32) -> RunProgress {
         let mut progress = RunProgress::of(self.progress());
         progress.task = task.map(|task| task.id.to_string());
         progress.iteration = iteration;
         progress.spent = self.account.spent();
         progress.working_dir = Some(self.folder.clone());
-        self.desk.report(progress);
+        progress
     }
 
     /// Looks whether something holds. Who was stopped does not know.
