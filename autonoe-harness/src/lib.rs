@@ -24,7 +24,7 @@
 //! | have them carried out on an engine | [`Coordinator`], [`MemberSpec`], [`FleetObserver`] |
 //! | submit all of that as one run | [`StrategyRun`], [`StrategyRunner`] |
 //! | have them carried out by something of your own | [`FleetCourse`], [`FleetStep`] |
-//! | see whether an agent comes on | [`ProgressDetector`], [`ProgressWeights`], [`TreeSnapshot`] |
+//! | see whether an agent comes on | [`ProgressDetector`], [`ProgressWeights`], [`Novelty`], [`TreeSnapshot`] |
 //! | stop a run whose sessions change nothing | [`ProjectFiles`] |
 //! | keep what is to be done and who does what, through crashes | [`StateStore`], [`MetaState`] |
 //! | have harnesses share values, files and events | `SharedContext` (feature `sqlite`) |
@@ -98,13 +98,17 @@ pub use folder::{
     FolderError, HarnessFact, HarnessFolder, HarnessJournalEntry, HarnessLog, HarnessState,
     HarnessStatus, HarnessView, PostedInstruction, ServingProcess,
 };
-pub use handle::{HandleError, HarnessHandle, HarnessNotes, LocalHandle, ProcessHandle};
+pub use handle::{
+    DEFAULT_KILL_TIMEOUT, DEFAULT_LOG_LINES, HandleError, HarnessHandle, HarnessNotes, LocalHandle,
+    ProcessHandle,
+};
 pub use isolation::{
     Author, IsolationError, KeptWorktree, Merged, Swept, WorkPlace, Worktree, Worktrees,
 };
 pub use manager::{FoundHarness, HarnessManager, SubHarnessProgram, Survival};
 pub use progress::{
-    ProgressDetector, ProgressSignal, ProgressWeights, ProjectFiles, SnapshotLimits, TreeSnapshot,
+    Novelty, ProgressDetector, ProgressSignal, ProgressWeights, ProjectFiles, SnapshotLimits,
+    TreeSnapshot,
 };
 pub use recovery::{
     AskPerson, Attendance, BackendModel, Climb, Escalation, Exploration, ExplorationBranch, Ladder,
@@ -120,7 +124,7 @@ pub use state::{
     AttemptEnding, AttemptRecord, Claim, Claimant, Cursor, DecisionRecord, ExecutionRecord,
     FleetLead, FleetPlan, FleetRecord, HarnessEvent, HarnessPlan, HarnessRecord, MemoryMeta,
     MemoryState, MetaState, NewHarnessEvent, ProgressSample, StateError, StateStore, StoredTask,
-    TaskEnd, TaskPlan, TaskStatus,
+    TaskEnd, TaskPlan, TaskStatus, TaskUpdate,
 };
 #[cfg(feature = "sqlite")]
 pub use state::{SqliteMeta, SqliteState};

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use autonoe_harness::DEFAULT_LOG_LINES;
 use clap::{Args, Subcommand};
 
 use super::money_and_time::pause as duration;
@@ -72,7 +73,7 @@ pub(crate) struct HarnessLogsArgs {
     #[command(flatten)]
     pub(crate) which: WhichFleetArgs,
     /// How many of the last lines of each are shown
-    #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
+    #[arg(long, short = 'n', value_name = "N", default_value_t = DEFAULT_LOG_LINES)]
     pub(crate) tail: usize,
     /// Go on with what comes, until it has ended
     #[arg(long)]
@@ -127,7 +128,7 @@ pub(crate) struct HarnessKillArgs {
     #[command(flatten)]
     pub(crate) asked: HarnessMemberArgs,
     /// How long it has to end by itself first, in minutes (m) and seconds (s)
-    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "5s")]
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "30s")]
     pub(crate) after: Duration,
 }
 

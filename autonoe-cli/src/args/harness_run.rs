@@ -51,6 +51,10 @@ pub(crate) struct HarnessRunArgs {
     /// Who goes on with a task that is stuck, the least able first: as for --backend
     #[arg(long, value_name = "BACKEND", help_heading = "Agents")]
     pub(crate) escalate_to: Vec<FleetBackend>,
+    /// Wait for a person where an agent is stuck and nothing else helps: `autonoe harness status` shows
+    /// the question, and `autonoe harness send` answers it
+    #[arg(long, help_heading = "Agents")]
+    pub(crate) attended: bool,
     /// Let agents think, with 1024 tokens or more [default: off; without a number: 8192]
     #[arg(long, value_name = "TOKENS", num_args = 0..=1, default_missing_value = "8192")]
     #[arg(require_equals = true, value_parser = thinking, help_heading = "Agents")]
@@ -65,6 +69,9 @@ pub(crate) struct HarnessRunArgs {
     /// How many successes a vote takes
     #[arg(long, value_name = "N", default_value = "2", help_heading = "Limits")]
     pub(crate) min_votes: NonZeroUsize,
+    /// Wait for all contenders of a vote, although --min-votes have succeeded
+    #[arg(long, help_heading = "Limits")]
+    pub(crate) wait_for_all: bool,
     /// How much money may be spent by all together, in dollars
     #[arg(long, value_name = "USD", value_parser = cost, help_heading = "Limits")]
     pub(crate) max_cost: Option<CostUsd>,

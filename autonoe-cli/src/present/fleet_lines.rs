@@ -80,6 +80,10 @@ impl FleetLines {
             alert.severity.to_string().to_uppercase()
         );
         self.line(Line::new(level, text));
+        if let ("asks_person", Some(id)) = (alert.kind.as_str(), &alert.harness) {
+            let hint = format!("answer: autonoe harness send {id} TEXT");
+            self.line(Line::new(Level::Info, hint));
+        }
     }
 
     fn line(&self, line: Line) {

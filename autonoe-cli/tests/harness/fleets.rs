@@ -155,7 +155,12 @@ fn the_best_of_a_vote_is_merged() {
         format!("never={never}"),
     ];
 
-    let mut options = vec!["--strategy", "voting:lowest-failures", "--json"];
+    let mut options = vec![
+        "--strategy",
+        "voting:lowest-failures",
+        "--wait-for-all",
+        "--json",
+    ];
     options.extend(contenders.iter().flat_map(|it| ["--backend", it.as_str()]));
     let ended = setting.run(&options).end();
 
@@ -168,6 +173,50 @@ fn the_best_of_a_vote_is_merged() {
         setting.git(&["branch", "--format=%(refname:short)"]),
         "main\n"
     );
+}
+
+#[test]
+fn a_vote_stops_the_others_at_min_votes_unless_all_are_waited_for() {
+    for wait_for_all in [false, true] {
+        let setting = Setting::new();
+        let roadmap = "## Objective\nA file.\n## Tasks\n- [ ] **file**: Write it.\n";
+        setting.write("ROADMAP.md", roadmap);
+        setting.git(&["commit", "-qam", "One task"]);
+        let quick = |name: &str| {
+            let agents =
+                setting.agents(name, &[session("file", [writes("file.txt", name), ends()])]);
+            format!("{name}={agents}")
+        };
+        let late = session(
+            "file",
+            [
+                waits_for(&setting.beside("go")),
+                writes("file.txt", "late"),
+                ends(),
+            ],
+        );
+        let late = format!("late={}", setting.agents("late", &[late]));
+        let contenders = [late, quick("one"), quick("two")];
+        let mut options = vec!["--strategy", "voting:best-tests", "--json"];
+        options.extend(wait_for_all.then_some("--wait-for-all"));
+        options.extend(contenders.iter().flat_map(|it| ["--backend", it.as_str()]));
+
+        let run = setting.run(&options);
+        if wait_for_all {
+            setting.until_member_is("one", "completed");
+            setting.until_member_is("two", "completed");
+            setting.until_member_is("late", "running");
+            setting.release("go");
+        }
+        let ended = run.end();
+
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        let outcome: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
+        let late = &outcome["results"][0];
+        assert_eq!(late["id"], "late", "{outcome:#}");
+        assert_eq!(late["success"], wait_for_all, "{outcome:#}");
+        assert_ne!(outcome["winner"], "late", "{outcome:#}");
+    }
 }
 
 #[test]

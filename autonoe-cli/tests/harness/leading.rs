@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::harness::setting::{Setting, ends, says, session, waits_for, writes};
+use crate::harness::setting::{Setting, ends, eventually, says, session, waits_for, writes};
 
 #[test]
 fn a_fleet_at_work_is_shown_with_all_of_its_members() {
@@ -167,6 +167,60 @@ fn a_whole_fleet_is_paused_and_starts_nobody_until_it_is_resumed() {
     assert_eq!(setting.harness(&["resume"]).code, Some(0));
     assert_eq!(run.end().code, Some(0));
     assert!(setting.has("src/shell.txt"));
+}
+
+#[test]
+fn a_stuck_member_of_an_attended_fleet_waits_for_an_answer() {
+    let setting = Setting::new();
+    let roadmap = "## Objective\nA file.\n## Tasks\n- [ ] **file**: Write it.\n  - success: `test -f file.txt`\n";
+    setting.write("ROADMAP.md", roadmap);
+    setting.git(&["commit", "-qam", "One task"]);
+    // Three turns until it is stuck, and one after each of three other prompts.
+    let stuck = (0..6).map(|_| session("file", [says("I cannot find the place."), ends()]));
+    let helped = session("file", [writes("file.txt", "there"), ends()]);
+    let sessions: Vec<_> = stuck.chain([helped]).collect();
+    let agents = setting.agents("agents", &sessions);
+    let run = setting.run(&["--backend", &agents, "--no-worktrees", "--attended"]);
+
+    eventually("a question", || {
+        setting.member("file")["question"].is_string()
+    });
+    let status = setting.harness(&["status"]);
+    let sent = setting.harness(&["send", "file", "It belongs into the root."]);
+    let ended = run.end();
+
+    let question = "file asks: The task file is stuck: ";
+    assert!(status.stdout.contains(question), "{status:?}");
+    let hint = "answer: autonoe harness send file TEXT";
+    assert!(status.stdout.contains(hint), "{status:?}");
+    assert_eq!(sent.code, Some(0), "{sent:?}");
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(
+        ended.stderr.contains("(file) The task file is stuck: "),
+        "{ended:?}"
+    );
+    assert!(ended.stderr.contains(hint), "{ended:?}");
+    assert_eq!(setting.read("file.txt"), "there\n");
+    assert!(setting.member("file")["question"].is_null());
+    let log = setting.harness(&["logs", "file"]);
+    assert!(log.stdout.contains("instruction 1 given"), "{log:?}");
+}
+
+#[test]
+fn a_stuck_member_of_a_fleet_that_nobody_attends_fails() {
+    let setting = Setting::new();
+    let roadmap = "## Objective\nA file.\n## Tasks\n- [ ] **file**: Write it.\n  - success: `test -f file.txt`\n";
+    setting.write("ROADMAP.md", roadmap);
+    setting.git(&["commit", "-qam", "One task"]);
+    let stuck = (0..6).map(|_| session("file", [says("I cannot find the place."), ends()]));
+    let agents = setting.agents("agents", &stuck.collect::<Vec<_>>());
+
+    let ended = setting.run(&["--backend", &agents, "--no-worktrees"]).end();
+
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    let error = setting.member("file")["error"].clone();
+    let error = error.as_str().unwrap_or_default();
+    assert!(error.contains("nobody looks after it"), "{error}");
 }
 
 #[test]

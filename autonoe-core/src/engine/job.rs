@@ -1,6 +1,7 @@
 //! What carries out a run, on the side of the worker.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -95,6 +96,12 @@ pub struct RunProgress {
     pub iteration: u32,
     /// What it has spent.
     pub spent: Spent,
+    /// The directory in which its agents work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub working_dir: Option<PathBuf>,
+    /// The question that it waits for a person to answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
 }
 
 impl RunProgress {

@@ -65,7 +65,7 @@ impl AlertLine {
 
 /// How bad an alert is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "UPPERCASE")]
 pub enum AlertSeverity {
     /// Good to know.
     Info,

@@ -118,6 +118,9 @@ pub struct Member {
     /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// The question that it waits for a person to answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
     /// Why nobody can ask it for anything now, although it has not ended. It is for servers, which
     /// refuse with it, and does not travel.
     #[serde(skip)]
@@ -142,6 +145,7 @@ impl Member {
             tokens: TokenUsage::default(),
             last_alert: None,
             error: None,
+            question: None,
             unreachable: None,
             log: Vec::new(),
         }

@@ -11,7 +11,7 @@ use ratatui::widgets::{Cell, Row, Table};
 use super::columns::{Column, columns, progress_width};
 use super::harmless::harmless;
 use super::state::ViewState;
-use super::style::{QUIET, SELECTED, of_status};
+use super::style::{ASKS, QUIET, SELECTED, of_status};
 use crate::{Dashboard, Member, Progress, cost_words, token_words};
 
 /// Draws as many members as there is room for, with the selected one among them.
@@ -67,7 +67,10 @@ fn cell(column: Column, member: &Member, width: u16) -> Cell<'static> {
             Cell::from(harmless(&parts.join(" ")))
         }
         Column::Task => {
-            // Why it failed matters more than what it was about.
+            // A question waits for a person, and an error matters more than the task.
+            if let Some(question) = &member.question {
+                return Cell::from(format!("asks: {}", harmless(question))).style(ASKS);
+            }
             let text = member.error.as_ref().or(member.task.as_ref());
             Cell::from(harmless(text.map(String::as_str).unwrap_or_default()))
         }

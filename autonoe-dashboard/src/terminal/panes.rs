@@ -8,7 +8,7 @@ use ratatui::widgets::{Block, Borders, Clear, Paragraph, Wrap};
 
 use super::harmless::harmless;
 use super::members::bar;
-use super::style::{QUIET, TITLE, of_severity, of_status};
+use super::style::{ASKS, QUIET, TITLE, of_severity, of_status};
 use crate::{AlertLine, Dashboard, Member, MemberId, cost_words, token_words};
 
 const KEYS: [(&str, &str); 10] = [
@@ -57,7 +57,7 @@ pub(super) fn details(frame: &mut Frame<'_>, area: Rect, member: &Member) {
     let title = harmless(member.id.as_str());
     let block = Block::new().borders(Borders::TOP).title(title);
     let inner = block.inner(area);
-    let mut lines = facts(member);
+    let mut lines = facts(member, usize::from(inner.width));
     let room = usize::from(inner.height).saturating_sub(lines.len() + 1);
     if room > 0 && !member.log.is_empty() {
         lines.push(Line::styled("Log", TITLE));
@@ -68,7 +68,7 @@ pub(super) fn details(frame: &mut Frame<'_>, area: Rect, member: &Member) {
     frame.render_widget(Paragraph::new(lines).block(block), area);
 }
 
-fn facts(member: &Member) -> Vec<Line<'static>> {
+fn facts(member: &Member, width: usize) -> Vec<Line<'static>> {
     let fact = |name: &'static str, text: String| {
         Line::from(vec![
             Span::styled(format!("{name:<9} "), QUIET),
@@ -99,7 +99,31 @@ fn facts(member: &Member) -> Vec<Line<'static>> {
     if let Some(error) = &member.error {
         lines.push(fact("error", harmless(error)));
     }
+    if let Some(question) = &member.question {
+        let names = std::iter::once("asks").chain(std::iter::repeat(""));
+        let parts = wrap(&harmless(question), width.saturating_sub(10));
+        lines.extend(
+            names
+                .zip(parts)
+                .map(|(name, part)| fact(name, part).style(ASKS)),
+        );
+    }
     lines.extend(member.last_alert.as_ref().map(alert));
+    lines
+}
+
+/// Breaks a text between words into lines of at most `width` characters, where its words allow it.
+fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
     lines
 }
 

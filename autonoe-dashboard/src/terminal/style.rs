@@ -6,6 +6,7 @@ use crate::{AlertSeverity, FleetPhase, MemberStatus};
 
 pub(super) const TITLE: Style = Style::new().add_modifier(Modifier::BOLD);
 pub(super) const QUIET: Style = Style::new().fg(Color::DarkGray);
+pub(super) const ASKS: Style = Style::new().fg(Color::Yellow);
 pub(super) const SELECTED: Style = Style::new().add_modifier(Modifier::REVERSED);
 
 pub(super) fn of_status(status: MemberStatus) -> Style {

@@ -55,6 +55,34 @@ fn details_of_a_failed_member_say_why() {
 }
 
 #[test]
+fn a_question_is_in_the_table_and_whole_in_the_details() {
+    let mut fleet = fleet();
+    fleet.members[0].question = Some(
+        "The task handlers is stuck: 3 iterations without progress. At last: there is no file \
+         src/handlers.rs. What should the agent do?"
+            .to_owned(),
+    );
+
+    let table = picture(&fleet, &[], (140, 20));
+    let details = picture(&fleet, &[Key::Enter], (60, 24));
+
+    assert!(
+        table.contains("asks: The task handlers is stuck"),
+        "{table}"
+    );
+    let lines = details.lines().map(|line| line.trim_matches(['"', ' ']));
+    let lines: Vec<_> = lines.collect();
+    let asks = lines.iter().position(|line| line.starts_with("asks "));
+    let asks = asks.unwrap_or_else(|| panic!("{details}"));
+    let whole = lines[asks..asks + 3].join(" ");
+    let words: Vec<_> = whole.split_whitespace().skip(1).collect();
+    assert_eq!(
+        words.join(" "),
+        fleet.members[0].question.clone().expect("set")
+    );
+}
+
+#[test]
 fn the_keys_are_shown() {
     insta::assert_snapshot!(picture(&fleet(), &[Key::Char('?')], (80, 24)));
 }
@@ -94,6 +122,7 @@ fn what_agents_write_cannot_command_the_terminal() {
         member.error = Some(EVIL.to_owned());
         member.log = vec![EVIL.to_owned(); 3];
     }
+    fleet.members[0].question = Some(EVIL.to_owned());
     fleet.objective = EVIL.to_owned();
     fleet.strategy = EVIL.to_owned();
     for alert in &mut fleet.alerts {

@@ -9,9 +9,9 @@ use serde_json::{Map, Value};
 
 use crate::HarnessId;
 
-/// How much an alert matters.
+/// How much an alert matters. It is written as in the specification, in capitals: `WARNING`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "UPPERCASE")]
 pub enum Severity {
     /// Good to know.
     Info,

@@ -31,10 +31,12 @@ pub struct SimulatedMember {
     pub success: bool,
     /// How long it will work.
     pub time: Duration,
-    /// How far it will come.
-    pub progress: f64,
     /// How many of its tests will pass.
     pub tests_passed: Option<u64>,
+    /// How many deliverables will have passed in its ledger.
+    pub deliverables_passed: u64,
+    /// How many success criteria will hold.
+    pub criteria_passed: u64,
     /// How many of its attempts will fail.
     pub failures: u32,
 }
@@ -58,8 +60,9 @@ impl SimulatedMember {
         Self {
             success: true,
             time,
-            progress: 1.0,
             tests_passed: None,
+            deliverables_passed: 0,
+            criteria_passed: 1,
             failures: 0,
         }
     }
@@ -68,7 +71,7 @@ impl SimulatedMember {
     pub fn fails(time: Duration) -> Self {
         Self {
             success: false,
-            progress: 0.0,
+            criteria_passed: 0,
             ..Self::succeeds(time)
         }
     }
@@ -81,7 +84,8 @@ impl SimulatedMember {
             }
             false => HarnessResult::failure(id, "it failed"),
         };
-        result.progress = self.progress;
+        result.deliverables_passed = self.deliverables_passed;
+        result.criteria_passed = self.criteria_passed;
         result.tests_passed = self.tests_passed;
         result.failures = self.failures;
         result.duration = time;

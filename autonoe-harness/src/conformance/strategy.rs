@@ -87,7 +87,8 @@ fn fleet(seed: u64, success: Option<bool>) -> SimulatedFleet {
     let members = (0..dice.roll(9)).map(|_| {
         let mut member = SimulatedMember::succeeds(Duration::from_millis(dice.roll(50)));
         member.success = success.unwrap_or(dice.roll(2) == 0);
-        member.progress = dice.roll(5) as f64 / 4.0;
+        member.deliverables_passed = dice.roll(3);
+        member.criteria_passed = dice.roll(3);
         member.tests_passed = (dice.roll(3) > 0).then(|| dice.roll(4));
         member.failures = u32::try_from(dice.roll(4)).unwrap_or_default();
         member

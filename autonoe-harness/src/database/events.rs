@@ -7,13 +7,31 @@ use super::trouble::Trouble;
 use crate::HarnessId;
 use crate::state::{Cursor, HarnessEvent, NewHarnessEvent};
 
-/// Adds an event behind all others, inside of a transaction that writes.
+/// Adds an event behind all others, inside of a transaction that writes. An event with a known key is
+/// not added; the cursor of the first one is returned.
 pub(crate) fn append_event(db: &Connection, event: &NewHarnessEvent) -> Result<Cursor, Trouble> {
+    if let Some(key) = &event.key {
+        let found = collect(
+            db,
+            "SELECT cursor FROM events WHERE key = ?1",
+            [key],
+            |row| Ok(Cursor(number(row, "cursor")?)),
+        )?;
+        if let Some(cursor) = found.first() {
+            return Ok(*cursor);
+        }
+    }
     let harness = event.harness.as_ref().map(HarnessId::as_str);
     let details = json(&event.details)?;
     db.execute(
-        "INSERT INTO events (kind, harness, details, at) VALUES (?1, ?2, ?3, ?4)",
-        params![event.kind, harness, details, event.at.to_string()],
+        "INSERT INTO events (kind, harness, details, at, key) VALUES (?1, ?2, ?3, ?4, ?5)",
+        params![
+            event.kind,
+            harness,
+            details,
+            event.at.to_string(),
+            event.key
+        ],
     )?;
     let number = u64::try_from(db.last_insert_rowid());
     Ok(Cursor(number.unwrap_or_default()))
@@ -35,6 +53,7 @@ fn event_of(row: &Row<'_>) -> Result<HarnessEvent, Trouble> {
         harness: row.get::<_, Option<String>>("harness")?.map(HarnessId::new),
         details: of_json(row, "details")?,
         at: parsed(row, "at")?,
+        key: row.get("key")?,
     };
     Ok(HarnessEvent::new(Cursor(number(row, "cursor")?), event))
 }

@@ -25,6 +25,7 @@ pub(crate) const STATE: Kind = Kind {
     migrations: &[
         include_str!("schemas/state_1.sql"),
         include_str!("schemas/state_2.sql"),
+        include_str!("schemas/state_3.sql"),
     ],
 };
 
@@ -39,5 +40,8 @@ pub(crate) const META: Kind = Kind {
 pub(crate) const SHARED: Kind = Kind {
     application_id: i32::from_be_bytes(*b"AtnC"),
     name: "the shared context of harnesses",
-    migrations: &[include_str!("schemas/shared_1.sql")],
+    migrations: &[
+        include_str!("schemas/shared_1.sql"),
+        include_str!("schemas/shared_2.sql"),
+    ],
 };

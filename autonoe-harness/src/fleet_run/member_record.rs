@@ -1,18 +1,23 @@
 //! What a member writes down while it works.
 
+use std::io;
+use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use autonoe_core::{Clock, Failure};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, OnceCell};
 
+use super::FleetHome;
+use super::member_events::MemberEvents;
 use super::member_said::Said;
 use super::order::MemberOrder;
 use crate::{
     AlertManager, Claim, Claimant, ExecutionRecord, HarnessFolder, HarnessId, HarnessLog,
-    HarnessPlan, HarnessStatus, ProgressSample, Severity, SqliteState, StateError, StateStore,
-    TaskEnd, TaskId, TaskPlan, TaskStatus, WorkEvent, WorkJournal, WorkObserver, WorkSoFar,
+    HarnessPlan, HarnessStatus, ProgressSample, Severity, SharedContext, SharedError, SqliteState,
+    StateError, StateStore, TaskEnd, TaskId, TaskPlan, TaskStatus, WorkEvent, WorkJournal,
+    WorkObserver, WorkSoFar,
 };
 
 /// How long a claim is taken to be alive. It hardly matters: who serves the folder holds its lock,
@@ -32,6 +37,8 @@ pub(super) struct MemberRecord {
     pub(super) folder: HarnessFolder,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) alerts: AlertManager,
+    home: FleetHome,
+    shared: OnceCell<SharedContext>,
     journal: WorkJournal,
     state: SqliteState,
     claimant: Claimant,
@@ -48,17 +55,20 @@ struct Now {
     /// What the agent said in its last turn.
     answer: String,
     said: Said,
+    /// `None` until the run is opened.
+    events: Option<MemberEvents>,
 }
 
 impl MemberRecord {
     /// Opens what is kept of a member, and takes up what its process before had begun.
     pub(super) async fn open(
+        home: FleetHome,
         folder: HarnessFolder,
         order: &MemberOrder,
         clock: Arc<dyn Clock>,
         alerts: AlertManager,
     ) -> Result<Self, Failure> {
-        let path = folder.path().join("work.jsonl");
+        let path = journal_of(&folder);
         let journal = WorkJournal::open(&path).map_err(|error| {
             Failure::permanent("journal", format!("{path:?} cannot be opened: {error}"))
         })?;
@@ -76,6 +86,8 @@ impl MemberRecord {
             folder,
             clock,
             alerts,
+            home,
+            shared: OnceCell::new(),
             journal,
             state: state.map_err(not_kept)?,
             log: log.into(),
@@ -84,6 +96,7 @@ impl MemberRecord {
         };
         let so_far = record.journal.so_far().await?;
         record.catch_up(order, &so_far).await.map_err(not_kept)?;
+        record.catch_up_events().await?;
         Ok(record)
     }
 
@@ -100,22 +113,45 @@ impl MemberRecord {
             }
         }
         for (id, result) in so_far.done() {
-            self.settle(id, &TaskEnd::completed(result.answer.clone()))
+            self.settle(id, TaskEnd::completed(result.answer.clone()))
                 .await?;
         }
         for (id, why) in so_far.failed() {
-            self.settle(id, &TaskEnd::failed(why)).await?;
+            self.settle(id, TaskEnd::failed(why)).await?;
         }
         Ok(())
     }
 
+    /// Emits the events that the journal has and a kill kept from being shared.
+    async fn catch_up_events(&self) -> Result<(), Failure> {
+        let entries = self.entries().map_err(|error| {
+            Failure::permanent("journal", format!("the journal cannot be read: {error}"))
+        })?;
+        let events = MemberEvents::of_journal(&self.id, &entries);
+        if let Some(events) = &events {
+            self.emit(events, &entries).await;
+        }
+        self.now.lock().await.events = events;
+        Ok(())
+    }
+
+    /// Returns all entries of the journal.
+    pub(super) fn entries(&self) -> io::Result<Vec<WorkEvent>> {
+        WorkJournal::read(&journal_of(&self.folder))
+    }
+
+    /// Opens what the members of the fleet share, or returns it if it is open.
+    pub(super) async fn shared(&self) -> Result<&SharedContext, SharedError> {
+        self.shared.get_or_try_init(|| self.home.shared()).await
+    }
+
     /// Ends a task of which the journal knows that it has ended.
-    async fn settle(&self, id: &TaskId, end: &TaskEnd) -> Result<(), StateError> {
+    async fn settle(&self, id: &TaskId, end: TaskEnd) -> Result<(), StateError> {
         let found = self.state.load_task(id).await?;
         match found {
             Some(found) if !found.status.is_ended() => {
                 let now = self.clock.now();
-                self.state.update_task_status(id, end, now).await
+                self.state.update_task_status(id, &end.into(), now).await
             }
             _ => Ok(()),
         }
@@ -254,7 +290,14 @@ impl WorkObserver for MemberRecord {
         if let Some(line) = line {
             self.line(&line);
         }
+        if now.events.is_none() {
+            now.events = MemberEvents::of_journal(&self.id, [event]);
+        }
+        let events = now.events.clone();
         drop(now);
+        if let Some(events) = events {
+            self.emit(&events, std::slice::from_ref(event)).await;
+        }
         if let Some(alert) = alert {
             let is_critical = alert.severity == Severity::Critical;
             self.alert(alert).await;
@@ -268,6 +311,10 @@ impl WorkObserver for MemberRecord {
     async fn so_far(&self) -> Result<WorkSoFar, Failure> {
         self.journal.so_far().await
     }
+}
+
+fn journal_of(folder: &HarnessFolder) -> PathBuf {
+    folder.path().join("work.jsonl")
 }
 
 /// What nobody knows of cannot be gone on with.

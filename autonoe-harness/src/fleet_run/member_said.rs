@@ -61,11 +61,16 @@ impl Said {
                 step,
                 ..
             } => {
-                let (kind, severity) = match step.change {
-                    RecoveryChange::Ask { .. } => ("asks_person", Severity::Warning),
-                    _ => ("stuck_recovery", Severity::Info),
+                let alert = match &step.change {
+                    RecoveryChange::Ask { question } => {
+                        say("asks_person", Severity::Warning, question.clone())
+                    }
+                    _ => {
+                        let message = format!("{task}: {}", step.said);
+                        say("stuck_recovery", Severity::Info, message)
+                    }
                 };
-                say(kind, severity, format!("{task}: {}", step.said))
+                alert
                     .with("task", task.as_str())
                     .with("strategy", strategy.as_str())
                     .with("step", step.label.as_str())

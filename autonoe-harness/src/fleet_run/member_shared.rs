@@ -1,24 +1,48 @@
-//! What a member tells the others when it has ended.
+//! Shares the work of a member with the rest of the fleet.
 
-use autonoe_core::{RunEnding, RunOutcome, replace_file_durably};
+use autonoe_core::{RunOutcome, replace_file_durably};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use super::FleetHome;
+use super::member_events::MemberEvents;
 use super::member_record::MemberRecord;
-use crate::{Alert, ArtifactName, Cursor, HarnessResult, NewHarnessEvent, Severity, SharedContext};
-
-/// How many events are read at once.
-const AT_ONCE: usize = 1000;
+use crate::{Alert, ArtifactName, HarnessResult, Severity, SharedContext, WorkEvent};
 
 type Trouble = Box<dyn std::error::Error + Send + Sync>;
 
 impl MemberRecord {
-    /// Tells the others what the member came to, once, also when it is told again after a kill.
+    /// Emits the shared events of journal entries. Events that were emitted before are kept once.
     ///
-    /// That it cannot be told does not undo the work: it is an alert.
-    pub(super) async fn share(&self, home: &FleetHome, outcome: &RunOutcome) {
-        if let Err(error) = self.try_to_share(home, outcome).await {
+    /// A failure does not hold up the work: [`share`](Self::share) emits all of them again.
+    pub(super) async fn emit(&self, events: &MemberEvents, entries: &[WorkEvent]) {
+        if let Err(error) = self.try_to_emit(events, entries).await {
+            tracing::warn!(%error, "events of a member cannot be shared");
+            self.line(&format!("warning: events cannot be shared: {error}"));
+        }
+    }
+
+    async fn try_to_emit(
+        &self,
+        events: &MemberEvents,
+        entries: &[WorkEvent],
+    ) -> Result<(), Trouble> {
+        let events: Vec<_> = entries.iter().flat_map(|it| events.of_entry(it)).collect();
+        if events.is_empty() {
+            return Ok(());
+        }
+        let shared = self.shared().await?;
+        for event in &events {
+            shared.emit_event(event).await?;
+        }
+        Ok(())
+    }
+
+    /// Shares the outcome of the member: its output as an artifact, and one event, also if a kill makes
+    /// it share the outcome twice.
+    ///
+    /// A failure does not undo the work: it raises an alert.
+    pub(super) async fn share(&self, outcome: &RunOutcome) {
+        if let Err(error) = self.try_to_share(outcome).await {
             let message = format!("what it came to could not be shared: {error}");
             let now = self.clock.now();
             self.alert(Alert::new("not_shared", Severity::Warning, message, now))
@@ -26,24 +50,17 @@ impl MemberRecord {
         }
     }
 
-    async fn try_to_share(&self, home: &FleetHome, outcome: &RunOutcome) -> Result<(), Trouble> {
-        let shared = home.shared().await?;
+    async fn try_to_share(&self, outcome: &RunOutcome) -> Result<(), Trouble> {
+        let shared = self.shared().await?;
         let result: HarnessResult = serde_json::from_value(outcome.output.clone())?;
-        self.publish(&shared, &result).await?;
-        let kind = match outcome.ending {
-            RunEnding::Succeeded => "complete",
-            RunEnding::Failed { .. } => "fail",
-            RunEnding::Cancelled { .. } => "stop",
-        };
-        if !self.has_told(&shared, kind).await? {
-            let details = json!({
-                "progress": result.progress,
-                "error": result.error,
-                "artifact": self.artifact(),
-            });
-            let event = NewHarnessEvent::new(kind, self.clock.now());
-            let event = event.about(self.id.clone()).with_details(details);
-            shared.emit_event(&event).await?;
+        self.publish(shared, &result).await?;
+        let entries = self.entries()?;
+        // Without an entry the run was never opened.
+        if let Some(events) = MemberEvents::of_journal(&self.id, &entries) {
+            self.try_to_emit(&events, &entries).await?;
+            let now = self.clock.now();
+            let ended = events.of_outcome(outcome, &result, &self.artifact(), now);
+            shared.emit_event(&ended).await?;
         }
         Ok(())
     }
@@ -66,23 +83,6 @@ impl MemberRecord {
             .publish_artifact(&name, &path, &self.id, &about, now)
             .await?;
         Ok(())
-    }
-
-    async fn has_told(&self, shared: &SharedContext, kind: &str) -> Result<bool, Trouble> {
-        let mut after = Cursor::START;
-        loop {
-            let events = shared.events_since(after, AT_ONCE).await?;
-            let Some(last) = events.last() else {
-                return Ok(false);
-            };
-            after = last.cursor;
-            let is_told = |event: &crate::HarnessEvent| {
-                event.event.kind == kind && event.event.harness.as_ref() == Some(&self.id)
-            };
-            if events.iter().any(is_told) {
-                return Ok(true);
-            }
-        }
     }
 
     fn artifact(&self) -> String {

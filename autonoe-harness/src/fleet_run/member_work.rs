@@ -118,7 +118,8 @@ impl MemberWork {
         order.work.allowance = least(order.work.allowance, job.allowance);
         let folder = self.folder(run)?;
         let alerts = self.alerts_of(&folder, &order);
-        let record = MemberRecord::open(folder.clone(), &order, self.clock.clone(), alerts).await?;
+        let (home, clock) = (self.home.clone(), self.clock.clone());
+        let record = MemberRecord::open(home, folder.clone(), &order, clock, alerts).await?;
         let record = Arc::new(record);
         let workshop = self.workshop.clone();
         let mut work = TaskLoop::new(self.home.project(), move |folder| workshop(folder))
@@ -136,7 +137,7 @@ impl MemberWork {
         let is_left_for_later =
             matches!(outcome.ending, RunEnding::Cancelled { .. }) && stop.is_none();
         if !is_left_for_later {
-            record.share(&self.home, &outcome).await;
+            record.share(&outcome).await;
         }
         record.flush().await;
         Ok(outcome)

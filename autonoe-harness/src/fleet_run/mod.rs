@@ -8,6 +8,7 @@ mod conclude;
 mod error;
 mod home;
 mod lead;
+mod member_events;
 mod member_record;
 mod member_said;
 mod member_shared;

@@ -175,7 +175,7 @@ impl HarnessHandle for LocalHandle {
         &self.id
     }
 
-    fn working_dir(&self) -> Option<&Path> {
+    fn state_dir(&self) -> Option<&Path> {
         None
     }
 

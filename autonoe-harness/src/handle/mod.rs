@@ -9,5 +9,5 @@ mod process;
 pub use error::HandleError;
 pub use local::LocalHandle;
 pub use notes::HarnessNotes;
-pub use port::HarnessHandle;
+pub use port::{DEFAULT_KILL_TIMEOUT, DEFAULT_LOG_LINES, HarnessHandle};
 pub use process::ProcessHandle;

@@ -1,6 +1,6 @@
 //! What every handle of a sub-harness can do.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -8,6 +8,12 @@ use autonoe_core::RunOutcome;
 
 use super::HandleError;
 use crate::{Alert, HarnessId, HarnessResult, HarnessStatus, HarnessView};
+
+/// How many lines of a log are returned if no number is given.
+pub const DEFAULT_LOG_LINES: usize = 100;
+
+/// How long a kill waits for an orderly end if no time is given.
+pub const DEFAULT_KILL_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Watches and leads one sub-harness, in a process of its own or in this one.
 ///
@@ -27,8 +33,19 @@ pub trait HarnessHandle: Send + Sync {
     /// Returns who it is.
     fn id(&self) -> &HarnessId;
 
-    /// Returns the folder where its state is, if it has one.
-    fn working_dir(&self) -> Option<&Path>;
+    /// Returns the directory with its state, its log and its alerts, if it has one.
+    fn state_dir(&self) -> Option<&Path>;
+
+    /// Returns where its database of tasks is, if it has a directory. A sub-harness that is no member of
+    /// a fleet may have no database there.
+    fn state_db(&self) -> Option<PathBuf> {
+        self.state_dir().map(|folder| folder.join("state.db"))
+    }
+
+    /// Returns the directory in which its agent works, once it has reported one.
+    fn working_dir(&self) -> Option<PathBuf> {
+        self.view().at.working_dir
+    }
 
     /// Returns how it stood when it was last looked at.
     fn view(&self) -> HarnessView;
@@ -114,6 +131,15 @@ pub trait HarnessHandle: Send + Sync {
     /// [`HandleError::Unkillable`], or its outcome cannot be read or written.
     async fn kill(&self, after: Duration) -> Result<RunOutcome, HandleError>;
 
+    /// Asks it to end, and after [`DEFAULT_KILL_TIMEOUT`] kills it with all that it has started.
+    ///
+    /// # Errors
+    ///
+    /// [`HandleError::Unkillable`], or its outcome cannot be read or written.
+    async fn force_kill(&self) -> Result<RunOutcome, HandleError> {
+        self.kill(DEFAULT_KILL_TIMEOUT).await
+    }
+
     /// Waits until it has ended.
     ///
     /// One whose process was lost has not: whoever started it decides what becomes of it.
@@ -129,6 +155,15 @@ pub trait HarnessHandle: Send + Sync {
     ///
     /// The log cannot be read.
     async fn logs(&self, tail: usize) -> Result<Vec<String>, HandleError>;
+
+    /// Returns the last [`DEFAULT_LOG_LINES`] lines of its log.
+    ///
+    /// # Errors
+    ///
+    /// The log cannot be read.
+    async fn get_logs(&self) -> Result<Vec<String>, HandleError> {
+        self.logs(DEFAULT_LOG_LINES).await
+    }
 
     /// Returns its alerts.
     ///

@@ -145,7 +145,7 @@ impl HarnessHandle for ProcessHandle {
         self.folder.id()
     }
 
-    fn working_dir(&self) -> Option<&Path> {
+    fn state_dir(&self) -> Option<&Path> {
         Some(self.folder.path())
     }
 

@@ -1,7 +1,5 @@
 //! What an iteration came to.
 
-use std::collections::HashSet;
-
 use super::signal::ProgressSignal;
 use super::snapshot::{SnapshotLimits, TreeSnapshot};
 use super::text::{checklist, difference, markers};
@@ -20,10 +18,6 @@ use super::text::{checklist, difference, markers};
 #[derive(Clone, Debug)]
 pub struct ProgressDetector {
     output: String,
-    /// What the agent has said of its progress.
-    markers: HashSet<String>,
-    /// How much of its check list was done at most.
-    checklist: f64,
     tree: TreeSnapshot,
     limits: SnapshotLimits,
 }
@@ -33,8 +27,6 @@ impl ProgressDetector {
     pub fn new(tree: TreeSnapshot) -> Self {
         Self {
             output: String::new(),
-            markers: HashSet::new(),
-            checklist: 0.0,
             tree,
             limits: SnapshotLimits::default(),
         }
@@ -50,17 +42,13 @@ impl ProgressDetector {
     /// Tells what an iteration shows: what it said, how the folder is now, and how much of the
     /// deliverables came to pass in it.
     pub fn detect(&mut self, output: &str, tree: TreeSnapshot, ledger: f64) -> ProgressSignal {
-        let mut markers = markers(output);
-        markers.retain(|marker| self.markers.insert(marker.clone()));
-        let checklist = checklist(output);
         let signal = ProgressSignal {
             output_diff_score: difference(&self.output, output),
             file_changes_score: tree.score_since(&self.tree, &self.limits),
-            explicit_markers: markers,
-            checklist_progress: (checklist - self.checklist).max(0.0),
+            explicit_markers: markers(output),
+            checklist_progress: checklist(output),
             ledger_progress: ledger,
         };
-        self.checklist = self.checklist.max(checklist);
         self.output = output.to_owned();
         self.tree = tree;
         signal
@@ -71,25 +59,39 @@ impl ProgressDetector {
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_same_again_is_no_progress() {
+    fn detect_each(outputs: &[&str]) -> Vec<ProgressSignal> {
         let mut detector = ProgressDetector::new(TreeSnapshot::default());
-        let mut detect = |output: &str| {
-            let signal = detector.detect(output, TreeSnapshot::default(), 0.0);
-            (signal.explicit_markers.len(), signal.checklist_progress)
-        };
+        let detect = |output: &&str| detector.detect(output, TreeSnapshot::default(), 0.0);
+        outputs.iter().map(detect).collect()
+    }
 
-        let half = "<progress>a</progress><progress>b</progress>\n- [x] one\n- [ ] two";
-        assert_eq!(detect(half), (2, 0.5));
-        assert_eq!(detect(half), (0, 0.0));
-        assert_eq!(
-            detect("<progress>b</progress>\n- [ ] one\n- [ ] two"),
-            (0, 0.0)
-        );
-        assert_eq!(
-            detect("<progress>c</progress>\n- [x] one\n- [x] two"),
-            (1, 0.5)
-        );
-        assert_eq!(detect("- [x] one\n- [x] two"), (0, 0.0));
+    #[test]
+    fn checklist_progress_is_the_share_of_completed_items() {
+        for (output, expected) in [
+            ("no list", 0.0),
+            ("- [ ] a\n- [ ] b", 0.0),
+            ("- [ ] a\n- [x] b\n  * [X] c\n+ [ ] d", 0.5),
+            ("- [x] a", 1.0),
+            ("- [y] a\n-[x] b\n[x] c", 0.0),
+        ] {
+            // Also when the output before was the same.
+            for signal in detect_each(&[output, output]) {
+                assert_eq!(signal.checklist_progress, expected, "{output:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn markers_count_in_each_output_that_has_them() {
+        let outputs = [
+            "<progress>a</progress> <progress>b</progress> <progress>a</progress>",
+            "Again: <progress>a</progress>",
+            "nothing",
+        ];
+
+        let markers = detect_each(&outputs).into_iter();
+        let markers: Vec<_> = markers.map(|signal| signal.explicit_markers).collect();
+
+        assert_eq!(markers, [vec!["a", "b"], vec!["a"], vec![]]);
     }
 }

@@ -1,27 +1,18 @@
-//! What a ledger says of how far a project is.
+//! Counts of a project's ledger.
 
 use std::path::Path;
 
-use autonoe_core::{FileDeliverableRepository, Project};
+use autonoe_core::{FileDeliverableRepository, LedgerCounts, Project};
 
-/// Returns how much of what the ledger of a project asks for has passed, from 0 to 1. A folder
-/// without a ledger, or with one that cannot be read, has nothing that passed.
-pub(crate) fn passed_share(folder: &Path) -> f64 {
-    let Ok(project) = Project::find(folder, None) else {
-        return 0.0;
-    };
+/// Returns the counts of the ledger of a project; `None` if the folder has no ledger, or one that
+/// cannot be read.
+pub(crate) fn ledger_counts(folder: &Path) -> Option<LedgerCounts> {
+    let project = Project::find(folder, None).ok()?;
     match FileDeliverableRepository::at(project.status_path()).load_now() {
-        Ok(Some(snapshot)) => {
-            let counts = snapshot.state.ledger.counts();
-            match counts.total {
-                0 => 0.0,
-                all => counts.passed as f64 / all as f64,
-            }
-        }
-        Ok(None) => 0.0,
+        Ok(snapshot) => Some(snapshot?.state.ledger.counts()),
         Err(error) => {
-            tracing::warn!(%error, "what the ledger says does not count as progress");
-            0.0
+            tracing::warn!(%error, "the ledger cannot be read and does not count as progress");
+            None
         }
     }
 }

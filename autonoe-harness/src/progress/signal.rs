@@ -11,11 +11,12 @@ pub struct ProgressSignal {
     pub output_diff_score: f64,
     /// How much changed in its folder: 0 is nothing, 1 is a lot.
     pub file_changes_score: f64,
-    /// What it says of its progress between `<progress>` and `</progress>`, and never said before.
+    /// What it says of its progress between `<progress>` and `</progress>`, each text once.
     pub explicit_markers: Vec<String>,
-    /// How much of its check list came to be done, from 0 to 1; 0 if it has none.
+    /// The share of completed items in the check list of its output, from 0 to 1; 0 if it has none.
     pub checklist_progress: f64,
-    /// How much of the deliverables came to pass in this iteration, from 0 to 1.
+    /// The share of deliverables that came to pass in this iteration, from 0 to 1. The specification
+    /// does not have this signal.
     pub ledger_progress: f64,
 }
 

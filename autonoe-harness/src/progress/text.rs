@@ -111,16 +111,4 @@ mod tests {
 
         assert_eq!(markers(output), ["a", "b"]);
     }
-
-    #[test]
-    fn a_check_list_is_as_far_as_its_items() {
-        for (output, expected) in [
-            ("no list", 0.0),
-            ("- [ ] a\n- [x] b\n  * [X] c\n+ [ ] d", 0.5),
-            ("- [x] a", 1.0),
-            ("- [y] a\n-[x] b\n[x] c", 0.0),
-        ] {
-            assert_eq!(checklist(output), expected, "{output:?}");
-        }
-    }
 }

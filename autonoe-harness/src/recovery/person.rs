@@ -7,7 +7,8 @@ use super::{Attendance, LoopContext, RecoveryChange, RecoveryStep, RecoveryStrat
 
 /// Asks a person: `{"type": "person"}`.
 ///
-/// The work pauses until an instruction comes. Where nobody looks after it, it ends as failed.
+/// The task waits for an instruction, without a limit; the wait does not count as time of the task. It
+/// applies only to work with [`Attendance::Attended`]; other work fails.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 #[non_exhaustive]

@@ -249,7 +249,8 @@ impl SharedContext {
         Ok(self.database.read(read).await?)
     }
 
-    /// Tells all harnesses something, and returns where it stands.
+    /// Emits an event to all harnesses, and returns where it stands. An event whose key is known is not
+    /// kept again: the cursor of the first one is returned.
     ///
     /// # Errors
     ///

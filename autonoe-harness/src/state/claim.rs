@@ -123,6 +123,64 @@ impl TaskEnd {
     }
 }
 
+/// A status for a task, with its output and its error.
+///
+/// ```
+/// use autonoe_harness::{TaskEnd, TaskStatus, TaskUpdate};
+///
+/// let again = TaskUpdate::new(TaskStatus::Pending);
+/// let done: TaskUpdate = TaskEnd::completed("It works.").into();
+///
+/// assert_eq!(done, TaskUpdate::new(TaskStatus::Completed).output("It works."));
+/// # drop(again);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct TaskUpdate {
+    /// The status.
+    pub status: TaskStatus,
+    /// What the task gave.
+    pub output: Option<String>,
+    /// Why it is not done.
+    pub error: Option<String>,
+}
+
+impl TaskUpdate {
+    /// Makes an update to a status, without output and error.
+    pub fn new(status: TaskStatus) -> Self {
+        Self {
+            status,
+            output: None,
+            error: None,
+        }
+    }
+
+    /// Sets the output.
+    #[must_use]
+    pub fn output(mut self, output: impl Into<String>) -> Self {
+        self.output = Some(output.into());
+        self
+    }
+
+    /// Sets the error.
+    #[must_use]
+    pub fn error(mut self, error: impl Into<String>) -> Self {
+        self.error = Some(error.into());
+        self
+    }
+}
+
+impl From<TaskEnd> for TaskUpdate {
+    fn from(end: TaskEnd) -> Self {
+        Self {
+            status: end.status,
+            output: end.output,
+            error: end.error,
+        }
+    }
+}
+
 /// One time that a task was claimed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

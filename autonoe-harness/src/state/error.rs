@@ -17,12 +17,6 @@ pub enum StateError {
     /// What is to be kept contradicts itself.
     #[error("{0}")]
     Invalid(String),
-    /// The task has ended, which is not taken back.
-    #[error("the task {0} has ended")]
-    Ended(TaskId),
-    /// The task is being worked on, and only who does can say how it ends.
-    #[error("the task {0} is being worked on")]
-    InProgress(TaskId),
     /// Somebody else has taken over what this was about.
     #[error("the claim on {what} of epoch {epoch} is not valid any more")]
     Fenced {

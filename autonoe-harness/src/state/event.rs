@@ -54,6 +54,10 @@ pub struct NewHarnessEvent {
     pub details: Value,
     /// When it happened.
     pub at: Timestamp,
+    /// Identifies the event. Of events with the same key, only the first is kept, so that an event
+    /// can be emitted again after a crash.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
 }
 
 impl NewHarnessEvent {
@@ -64,6 +68,7 @@ impl NewHarnessEvent {
             harness: None,
             details: Value::Null,
             at,
+            key: None,
         }
     }
 
@@ -71,6 +76,13 @@ impl NewHarnessEvent {
     #[must_use]
     pub fn about(mut self, harness: HarnessId) -> Self {
         self.harness = Some(harness);
+        self
+    }
+
+    /// Sets the key by which it is kept once.
+    #[must_use]
+    pub fn with_key(mut self, key: impl Into<String>) -> Self {
+        self.key = Some(key.into());
         self
     }
 

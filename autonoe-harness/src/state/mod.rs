@@ -12,7 +12,7 @@ mod records;
 mod sqlite;
 mod task;
 
-pub use claim::{AttemptEnding, AttemptRecord, Claim, Claimant, TaskEnd};
+pub use claim::{AttemptEnding, AttemptRecord, Claim, Claimant, TaskEnd, TaskUpdate};
 pub use error::StateError;
 pub use event::{Cursor, HarnessEvent, NewHarnessEvent};
 pub use memory::{MemoryMeta, MemoryState};

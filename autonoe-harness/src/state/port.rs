@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use super::{
     AttemptRecord, Claim, Claimant, Cursor, ExecutionRecord, HarnessEvent, HarnessPlan,
     HarnessRecord, NewHarnessEvent, ProgressSample, StateError, StoredTask, TaskEnd, TaskPlan,
-    TaskStatus,
+    TaskUpdate,
 };
 use crate::TaskId;
 
@@ -20,7 +20,8 @@ use crate::TaskId;
 ///   [`finish`](Self::finish) or [`give_back`](Self::give_back), by its lease or by
 ///   [`release_owner`](Self::release_owner); in the latter two cases the task is claimed again, by
 ///   one other, and what the earlier owner still says is [refused](StateError::Fenced);
-/// - that a task that has ended is never claimed again, except after [`reopen`](Self::reopen).
+/// - that a task that has ended is never claimed again, unless
+///   [`update_task_status`](Self::update_task_status) makes it wait.
 ///
 /// Times are the caller's. Claims are safe whatever the clocks say: a wrong clock makes an owner
 /// that lives be taken for gone, and then it is fenced off. It is not a place for what agents say as
@@ -69,11 +70,14 @@ pub trait StateStore: Send + Sync {
     /// Returns whose state this is, if anybody's.
     async fn harness(&self) -> Result<Option<HarnessRecord>, StateError>;
 
-    /// Keeps a task: behind all others if it is new, in its place if nobody has begun it.
+    /// Keeps a task: behind all others if it is new, in its place if it is known.
+    ///
+    /// A known task that is in progress or has ended keeps its status, its claim and its attempts. An
+    /// attempt under way keeps the definition that its claim has.
     ///
     /// # Errors
     ///
-    /// [`StateError::InProgress`] or [`StateError::Ended`]: what was begun is not replaced.
+    /// [`StateError::Invalid`]: with this task, the plan does not [hold](HarnessPlan::check).
     async fn save_task(&self, planned: &TaskPlan, now: Timestamp) -> Result<(), StateError>;
 
     /// Returns a task, or `None` if there is none of that name.
@@ -86,29 +90,22 @@ pub trait StateStore: Send + Sync {
     /// included.
     async fn get_incomplete_tasks(&self) -> Result<Vec<StoredTask>, StateError>;
 
-    /// Ends a task that nobody works on.
-    ///
-    /// Who works on a task has a claim and says [`finish`](Self::finish). To say the same again
+    /// Sets the status of a task, its output and its error, whatever its status is. The same update again
     /// changes nothing.
+    ///
+    /// A claim on the task ends: what its owner reports afterwards is refused with
+    /// [`StateError::Fenced`]. An owner reports its own end with [`finish`](Self::finish). A task that
+    /// becomes pending or in progress can be claimed.
     ///
     /// # Errors
     ///
-    /// [`StateError::Unknown`]; [`StateError::InProgress`] while somebody works on it;
-    /// [`StateError::Ended`] if it ended otherwise.
+    /// [`StateError::Unknown`].
     async fn update_task_status(
         &self,
         id: &TaskId,
-        end: &TaskEnd,
+        update: &TaskUpdate,
         now: Timestamp,
     ) -> Result<(), StateError>;
-
-    /// Has a task tried again that failed or was cancelled, because a person wants it.
-    ///
-    /// # Errors
-    ///
-    /// [`StateError::Unknown`]; [`StateError::InProgress`] while somebody works on it;
-    /// [`StateError::Ended`] if it was completed.
-    async fn reopen(&self, id: &TaskId, now: Timestamp) -> Result<(), StateError>;
 
     /// Logs an execution.
     ///
@@ -160,7 +157,8 @@ pub trait StateStore: Send + Sync {
     /// Returns every time that a task was claimed, in order.
     async fn attempts(&self, id: &TaskId) -> Result<Vec<AttemptRecord>, StateError>;
 
-    /// Adds an event behind all others, and returns where it stands.
+    /// Adds an event behind all others, and returns where it stands. An event whose key is known is not
+    /// added: the cursor of the first one is returned.
     async fn append_event(&self, event: &NewHarnessEvent) -> Result<Cursor, StateError>;
 
     /// Returns up to `limit` events behind `after`, in order.
@@ -181,13 +179,4 @@ pub trait StateStore: Send + Sync {
 
     /// Returns how far a task seemed to be, in the order in which that was kept.
     async fn progress_of(&self, id: &TaskId) -> Result<Vec<ProgressSample>, StateError>;
-}
-
-/// Tells what is wrong with ending or replacing a task that stands like this, if it is not waiting.
-pub(super) fn not_begun(id: &TaskId, status: TaskStatus) -> Result<(), StateError> {
-    match status {
-        TaskStatus::Pending => Ok(()),
-        TaskStatus::InProgress => Err(StateError::InProgress(id.clone())),
-        _ => Err(StateError::Ended(id.clone())),
-    }
 }

@@ -78,7 +78,7 @@ pub struct StoredTask {
     pub attempts: u32,
     /// Who works on it, or did last.
     pub owner: Option<String>,
-    /// The epoch of its last claim; 0 before the first.
+    /// The epoch of its last claim; 0 before the first, and after an update that ended a claim.
     pub epoch: u64,
     /// Until when its owner is taken to be alive; `None` while nobody works on it.
     pub lease_until: Option<Timestamp>,
@@ -134,18 +134,38 @@ impl StoredTask {
         self.order = order;
     }
 
-    /// Has it wait again after it failed or was cancelled; tells whether that changed anything.
-    pub(super) fn reopen(&mut self, now: Timestamp) -> Result<bool, super::StateError> {
-        match self.status {
-            TaskStatus::Pending => Ok(false),
-            TaskStatus::Failed | TaskStatus::Cancelled => {
-                self.status = TaskStatus::Pending;
-                (self.output, self.error) = (None, None);
-                self.updated_at = now;
-                Ok(true)
-            }
-            status => super::port::not_begun(&self.task.id, status).map(|()| false),
+    /// Takes over a definition; what became of the task stays.
+    pub(super) fn redefine(&mut self, planned: &super::TaskPlan, now: Timestamp) {
+        let (task, depends) = (planned.task.clone(), planned.depends.clone());
+        (self.task, self.depends) = (task, depends);
+        if self.status == TaskStatus::Pending && planned.is_done {
+            self.status = TaskStatus::Completed;
         }
+        self.updated_at = now;
+    }
+
+    /// Sets its status. A claim ends, and its owner is fenced off. Returns how the attempt of the claim
+    /// ended, or `None` if there was none.
+    pub(super) fn update(
+        &mut self,
+        update: &super::TaskUpdate,
+        now: Timestamp,
+    ) -> Option<super::AttemptEnding> {
+        let was_claimed = self.lease_until.is_some();
+        if was_claimed {
+            self.epoch = 0;
+        }
+        self.status = update.status;
+        self.output.clone_from(&update.output);
+        self.error.clone_from(&update.error);
+        self.lease_until = None;
+        self.updated_at = now;
+        was_claimed.then_some(super::AttemptEnding::of(update.status))
+    }
+
+    /// Tells whether an update would change nothing.
+    pub(super) fn is_as(&self, update: &super::TaskUpdate) -> bool {
+        (self.status, &self.output, &self.error) == (update.status, &update.output, &update.error)
     }
 
     pub(super) fn claimed_by(&mut self, claimant: &super::Claimant, epoch: u64, now: Timestamp) {

@@ -51,6 +51,13 @@ pub struct HarnessResult {
     pub progress: f64,
     /// How many tests passed at last, if any were counted.
     pub tests_passed: Option<u64>,
+    /// Deliverables that have passed in the ledger of its folder.
+    #[serde(default)]
+    pub deliverables_passed: u64,
+    /// Success criteria that held at the last check of each task. Parts of `all` and `any` count one
+    /// by one.
+    #[serde(default)]
+    pub criteria_passed: u64,
     /// How many of its attempts failed.
     pub failures: u32,
     /// How long it worked.
@@ -80,6 +87,8 @@ impl HarnessResult {
             error: None,
             progress: 1.0,
             tests_passed: None,
+            deliverables_passed: 0,
+            criteria_passed: 0,
             failures: 0,
             duration: Duration::ZERO,
             cost: CostTotal::default(),

@@ -30,7 +30,9 @@ pub enum VotingCriterion {
     /// The one that ended first.
     #[default]
     First,
-    /// The one that came the farthest.
+    /// The one that achieved the most: deliverables that have passed in its ledger, then success
+    /// criteria that hold, then tests that passed. Changed files do not count: more changes are not
+    /// more progress.
     BestProgress,
     /// The one with the most tests that passed; one without a count has none.
     BestTests,
@@ -97,7 +99,7 @@ impl VotingCriterion {
     fn compare(self, one: &HarnessResult, other: &HarnessResult) -> Ordering {
         match self {
             Self::First => Ordering::Equal,
-            Self::BestProgress => share(other.progress).total_cmp(&share(one.progress)),
+            Self::BestProgress => achieved(other).cmp(&achieved(one)),
             Self::BestTests => other.tests_passed.cmp(&one.tests_passed),
             Self::LowestFailures => one.failures.cmp(&other.failures),
             Self::Fastest => one.duration.cmp(&other.duration),
@@ -105,12 +107,14 @@ impl VotingCriterion {
     }
 }
 
-/// Returns how far a member says that it is. Who claims more than all, or no number, wins nothing.
-fn share(progress: f64) -> f64 {
-    match progress.is_nan() {
-        true => 0.0,
-        false => progress.clamp(0.0, 1.0),
-    }
+/// Returns what distinguishes successes: each of them has done all of its tasks, so that their
+/// `progress` is the same.
+fn achieved(result: &HarnessResult) -> (u64, u64, Option<u64>) {
+    (
+        result.deliverables_passed,
+        result.criteria_passed,
+        result.tests_passed,
+    )
 }
 
 autonoe_core::register_spec!(Other("strategy"), Voting, "voting", {

@@ -24,7 +24,8 @@ pub struct Iteration {
     pub error: Option<String>,
     /// How many of its calls were denied.
     pub denials: u32,
-    /// How far it came on, from 0 to 1.
+    /// How much of its progress is new, from 0 to 1: the score of a signal that
+    /// [`Novelty`](crate::Novelty) reduced.
     pub score: f64,
     /// How long it took.
     pub time: Duration,

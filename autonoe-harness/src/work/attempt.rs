@@ -122,8 +122,8 @@ impl Work<'_> {
         match so_far.changed {
             None => return Ok(Recovered::GoOn),
             Some(RecoveryChange::Prompt { .. } | RecoveryChange::Escalate { .. }) => {}
-            Some(RecoveryChange::Ask { .. }) => {
-                if self.messages.ask().await == Held::Stop {
+            Some(RecoveryChange::Ask { question }) => {
+                if self.ask(task, standing.iteration, question).await == Held::Stop {
                     return Ok(Recovered::Ended(TaskEnd::Stopped));
                 }
             }
@@ -281,8 +281,8 @@ impl Work<'_> {
                     standing.now.model = to.model;
                     standing.backend_failed = false;
                 }
-                RecoveryChange::Ask { .. } => {
-                    if self.messages.ask().await == Held::Stop {
+                RecoveryChange::Ask { question } => {
+                    if self.ask(task, standing.iteration, question).await == Held::Stop {
                         return Ok(Recovered::Ended(TaskEnd::Stopped));
                     }
                 }

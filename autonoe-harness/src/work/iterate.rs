@@ -6,13 +6,14 @@ use std::time::Duration;
 use autonoe_core::{Failure, RunControl, RunProgress};
 
 use super::account::spending;
+use super::messages::Held;
 use super::task_loop::Work;
 use super::{ToldMessage, WorkEvent};
-use crate::progress::passed_share;
+use crate::progress::ledger_counts;
 use crate::{
     BudgetedKind, ExecuteError, Execution, ExecutionEnd, ExecutionResult, Executors, Iteration,
-    ProgressDetector, ProgressSignal, Spending, StuckDetector, StuckLevel, StuckReport, Task,
-    TreeSnapshot, Verification, VerificationTab,
+    Novelty, ProgressDetector, ProgressSignal, Spending, StuckDetector, StuckLevel, StuckReport,
+    Task, TreeSnapshot, Verification, VerificationTab,
 };
 
 /// Where an agent has its turns, and what is known of them.
@@ -23,6 +24,7 @@ pub(super) struct Place {
     pub(super) branch: Option<String>,
     pub(super) stuck: StuckDetector,
     progress: ProgressDetector,
+    novelty: Novelty,
     tree: TreeSnapshot,
     /// How much of what its ledger asks for has passed.
     passed: f64,
@@ -57,6 +59,7 @@ impl Work<'_> {
             branch,
             stuck: StuckDetector::new(self.order.thresholds),
             progress: ProgressDetector::new(tree.clone()).with_limits(self.lines.limits),
+            novelty: Novelty::default(),
             tree,
             passed,
         }
@@ -117,7 +120,7 @@ impl Work<'_> {
         spent.merge(&checks);
         self.account.end(Some(&spent));
         match verification.is_success() {
-            true => self.tests_passed = verification.tests_passed().or(self.tests_passed),
+            true => self.checks.add(&task.id, &verification),
             // That there is no quota is nobody's failure.
             false if matches!(result.end, ExecutionEnd::QuotaExceeded { .. }) => {}
             false => self.failures = self.failures.saturating_add(1),
@@ -171,11 +174,26 @@ impl Work<'_> {
 
     /// Says how far the work is.
     pub(super) fn report(&self, task: Option<&Task>, iteration: u32) {
+        self.desk.report(self.run_progress(task, iteration));
+    }
+
+    /// Asks a person something, and waits for an answer or for a resume.
+    pub(super) async fn ask(&mut self, task: &Task, iteration: u32, question: String) -> Held {
+        let mut progress = self.run_progress(Some(task), iteration);
+        progress.question = Some(question);
+        self.desk.report(progress);
+        let held = self.messages.ask().await;
+        self.report(Some(task), iteration);
+        held
+    }
+
+    fn run_progress(&self, task: Option<&Task>, iteration: u32) -> RunProgress {
         let mut progress = RunProgress::of(self.progress());
         progress.task = task.map(|task| task.id.to_string());
         progress.iteration = iteration;
         progress.spent = self.account.spent();
-        self.desk.report(progress);
+        progress.working_dir = Some(self.folder.clone());
+        progress
     }
 
     /// Looks whether something holds. Who was stopped does not know.
@@ -236,7 +254,8 @@ impl Work<'_> {
             .progress
             .detect(&result.output, place.tree.clone(), ledger);
         let score = self.order.weights.score(&signal);
-        let mut iteration = Iteration::new(&result.output, score);
+        let new = self.order.weights.score(&place.novelty.reduce(&signal));
+        let mut iteration = Iteration::new(&result.output, new);
         iteration.actions = result.calls.clone();
         iteration.error = result.error();
         iteration.denials = u32::try_from(result.denied.len()).unwrap_or(u32::MAX);
@@ -270,8 +289,11 @@ impl Work<'_> {
     }
 }
 
-/// Looks how much of what the ledger in a folder asks for has passed.
+/// Returns how much of what the ledger in a folder asks for has passed, from 0 to 1.
 async fn passed_in(folder: PathBuf) -> f64 {
-    let looked = tokio::task::spawn_blocking(move || passed_share(&folder));
-    looked.await.unwrap_or_default()
+    let counted = tokio::task::spawn_blocking(move || ledger_counts(&folder));
+    match counted.await.ok().flatten() {
+        Some(counts) if counts.total > 0 => counts.passed as f64 / counts.total as f64,
+        _ => 0.0,
+    }
 }

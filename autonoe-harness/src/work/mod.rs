@@ -9,6 +9,7 @@ mod iterate;
 mod journal;
 mod messages;
 mod order;
+mod passed_checks;
 mod so_far;
 mod task_loop;
 mod task_so_far;

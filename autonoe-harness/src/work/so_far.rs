@@ -7,6 +7,7 @@ use autonoe_core::{RunId, Spent};
 use jiff::Timestamp;
 
 use super::account::Tally;
+use super::passed_checks::PassedChecks;
 use super::task_so_far::TaskSoFar;
 use super::{ToldMessage, WorkEvent};
 use crate::{ExecutionEnd, ExecutionResult, Spending, TaskId, WorkPlace};
@@ -44,7 +45,7 @@ pub struct WorkSoFar {
     tasks: BTreeMap<TaskId, TaskSoFar>,
     /// What passed its checks on a branch, until that is merged.
     on_branches: BTreeMap<String, ExecutionResult>,
-    tests_passed: Option<u64>,
+    checks: PassedChecks,
     tally: Tally,
     /// The iteration that began and has not ended.
     open: Option<Open>,
@@ -194,7 +195,12 @@ impl WorkSoFar {
 
     /// Returns how many tests passed when they were counted last; `None` if they never were.
     pub fn tests_passed(&self) -> Option<u64> {
-        self.tests_passed
+        self.checks.tests()
+    }
+
+    /// Returns what the checks found to hold.
+    pub(super) fn passed_checks(&self) -> &PassedChecks {
+        &self.checks
     }
 
     /// Returns when the run was first carried out.
@@ -286,7 +292,7 @@ impl WorkSoFar {
         let ids = told.iter().filter_map(|ToldMessage { id, .. }| id.clone());
         self.told.extend(ids);
         match verification.is_success() {
-            true => self.tests_passed = verification.tests_passed().or(self.tests_passed),
+            true => self.checks.add(task, verification),
             // That there is no quota is nobody's failure.
             false if matches!(end, ExecutionEnd::QuotaExceeded { .. }) => {}
             false => self.failures = self.failures.saturating_add(1),

@@ -12,7 +12,9 @@ use autonoe_core::{Clock, Failure, JobRunner, RunDesk, RunId, RunOutcome, RunSpe
 use super::account::Account;
 use super::attempt::TaskEnd;
 use super::messages::Messages;
+use super::passed_checks::PassedChecks;
 use super::{Isolation, NoWorkObserver, WhenDone, WorkEvent, WorkObserver, WorkOrder, WorkSoFar};
+use crate::progress::ledger_counts;
 use crate::{
     Author, ExecutionResult, Executors, HarnessId, HarnessResult, IsolationError, SnapshotLimits,
     Task, TaskId, Verification, VerificationTab, WorkPlace, Worktree, Worktrees,
@@ -207,8 +209,7 @@ pub(super) struct Work<'a> {
     /// What earlier lives of the run came to.
     pub(super) so_far: WorkSoFar,
     observer: Arc<dyn WorkObserver>,
-    /// How many tests passed when they were counted last.
-    pub(super) tests_passed: Option<u64>,
+    pub(super) checks: PassedChecks,
     done: BTreeSet<TaskId>,
     /// What was verified, to be verified again before it is merged.
     verified: Vec<(Task, ExecutionResult)>,
@@ -268,16 +269,18 @@ impl JobRunner for TaskLoop {
             worked: Duration::ZERO,
             done,
             verified,
-            tests_passed: so_far.tests_passed(),
+            checks: so_far.passed_checks().clone(),
             so_far,
             observer,
         };
         let began = work.so_far.began().unwrap_or_else(|| self.clock.now());
         let mut end = work.all_tasks().await;
+        // A worktree that is merged is removed.
+        let deliverables = deliverables_passed(work.folder.clone()).await;
         if let Err(failed) = work.conclude(matches!(end, Ok(End::Done))).await {
             end = end.map(|_| End::Failed(failed));
         }
-        work.into_outcome(run, end, began).await
+        work.into_outcome(run, end, began, deliverables).await
     }
 }
 
@@ -287,6 +290,13 @@ fn not_begun(run: &RunSpec, failure: Failure) -> RunOutcome {
     let result = HarnessResult::failure(id, &failure.message);
     let output = serde_json::to_value(&result).unwrap_or_default();
     RunOutcome::failed(failure).with_output(output)
+}
+
+/// Returns how many deliverables have passed in the ledger of a folder.
+async fn deliverables_passed(folder: PathBuf) -> u64 {
+    let counted = tokio::task::spawn_blocking(move || ledger_counts(&folder)).await;
+    let passed = counted.ok().flatten().map_or(0, |counts| counts.passed);
+    u64::try_from(passed).unwrap_or(u64::MAX)
 }
 
 impl Work<'_> {
@@ -408,6 +418,7 @@ impl Work<'_> {
         run: &RunSpec,
         end: Result<End, Failure>,
         began: jiff::Timestamp,
+        deliverables: u64,
     ) -> RunOutcome {
         let (progress, spent) = (self.progress(), self.account.spent());
         let sessions = self.account.sessions();
@@ -430,7 +441,9 @@ impl Work<'_> {
         result.output = output.to_owned();
         result.progress = progress;
         result.failures = self.failures;
-        result.tests_passed = self.tests_passed;
+        result.tests_passed = self.checks.tests();
+        result.criteria_passed = self.checks.criteria();
+        result.deliverables_passed = deliverables;
         result.cost = spent.cost;
         result.tokens = spent.tokens;
         if let Ok(End::Failed(_)) = &end {

@@ -84,11 +84,32 @@ async fn an_alert_is_in_the_log_of_its_harness_and_in_that_of_all() {
     let line = fs::read_to_string(&own).expect("readable");
     let json: serde_json::Value = serde_json::from_str(&line).expect("one line of JSON");
     let expected = json!({
-        "type": "stuck", "severity": "error", "message": "something happened",
+        "type": "stuck", "severity": "ERROR", "message": "something happened",
         "timestamp": "2026-01-31T12:00:00Z", "iteration": 3,
         "context": {"score": [1, null]}, "harness": "a",
     });
     assert_eq!(json, expected);
+}
+
+#[tokio::test]
+async fn alerts_are_written_with_the_severities_of_the_specification() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("alerts.log");
+    let alerts = AlertManager::new(&path);
+    for severity in Severity::ALL {
+        alerts.alert(alert("k", severity)).await.expect("kept");
+    }
+
+    let text = fs::read_to_string(&path).expect("readable");
+
+    let words = ["INFO", "WARNING", "CRITICAL", "SUCCESS", "ERROR"];
+    assert_eq!(text.lines().count(), words.len());
+    for (line, word) in text.lines().zip(words) {
+        assert!(line.contains(&format!("\"severity\":\"{word}\"")), "{line}");
+    }
+    let read = AlertLog::new(&path).read().expect("read").alerts;
+    let severities: Vec<_> = read.iter().map(|alert| alert.severity).collect();
+    assert_eq!(severities, Severity::ALL);
 }
 
 #[tokio::test]

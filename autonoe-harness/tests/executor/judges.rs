@@ -194,15 +194,21 @@ async fn a_backend_that_cannot_be_held_to_reading_does_not_judge() {
 
 #[tokio::test(start_paused = true)]
 async fn what_another_criterion_can_tell_needs_no_judge() {
-    let stage = Stage::new([done()]);
-    std::fs::write(stage.path().join("out.txt"), "x").expect("a file");
+    let (stage, judge) = (Stage::new([done()]), Stage::new([judges(true)]));
+    let judged = stage.executor.clone();
+    let executor = judged.judged_by(Arc::new(judge.executor.clone()));
+    for name in ["out.txt", "more.txt"] {
+        std::fs::write(stage.path().join(name), "x").expect("a file");
+    }
     let task = task("Do it.").success(AnyOf::new([
         FileCriterion::new("out.txt").into(),
         "It looks good.".into(),
+        FileCriterion::new("more.txt").into(),
     ]));
 
     let result = stage.run(&task).await;
-    let verified = stage.executor.verify_success(&task, &result).await;
+    let verified = executor.verify_success(&task, &result).await;
 
-    assert!(verified.is_success(), "{verified}");
+    assert_eq!(verified.criteria_passed(), 2, "{verified}");
+    assert_eq!(judge.agents.received().len(), 0);
 }

@@ -19,6 +19,7 @@ use crate::fleets::setting::commands;
 /// Agents that do their tasks: the one of the task `x` writes `x.txt`. The model says how:
 ///
 /// - `slow` takes a hundred times as long,
+/// - `thorough` takes ten times as long, and writes `x.extra.txt` too,
 /// - `broken` does nothing and says so in ever other words,
 /// - `mute` says and does the same again and again,
 /// - `idle` does nothing and never ends,
@@ -67,11 +68,22 @@ impl Agents {
                     .ends()
             }
             model => {
-                let times = if model == Some("slow") { 100 } else { 1 };
+                let times = match model {
+                    Some("slow") => 100,
+                    Some("thorough") => 10,
+                    _ => 1,
+                };
+                let is_thorough = model == Some("thorough");
                 let (turns, name) = (self.turns.clone(), task.to_owned());
                 script
                     .waits(self.pace * times)
-                    .does(move |folder| write(folder, &name, &turns))
+                    .does(move |folder| {
+                        write(folder, &name, &turns);
+                        if is_thorough {
+                            let extra = folder.join(format!("{name}.extra.txt"));
+                            fs::write(extra, "more\n").expect("a file");
+                        }
+                    })
                     .says(format!("I have written {task}.txt."))
                     .ends()
             }

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use autonoe_core::RunControl;
 use autonoe_harness::{
-    Arrangement, Contender, FleetOrder, HarnessId, Race, Strategy, Voting, VotingCriterion,
+    AnyOf, Arrangement, Contender, FileCriterion, FleetOrder, HarnessId, Race, Strategy, Voting,
+    VotingCriterion,
 };
 
 use crate::fleets::setting::{Project, roadmap, unhurried, within};
@@ -60,6 +61,36 @@ async fn of_enough_votes_the_best_is_merged_and_the_others_go() {
     assert_ne!(outcome.result.winner, Some(HarnessId::new("one")));
     assert_eq!(project.committed("main"), ["a.txt", "b.txt", "readme.md"]);
     project.is_clean();
+}
+
+#[tokio::test]
+async fn the_best_progress_is_that_of_the_member_whose_work_meets_more_criteria() {
+    let project = Project::with_git();
+    let agents = project.agents(PACE);
+    let voting = Voting {
+        criterion: VotingCriterion::BestProgress,
+        ..Voting::default()
+    };
+    let contenders = [("one", "quick"), ("two", "thorough")];
+    let mut order = contest(Arc::new(voting), &contenders);
+    for member in &mut order.members {
+        for planned in &mut member.work.tasks {
+            let id = &planned.task.id;
+            let parts = [format!("{id}.txt"), format!("{id}.extra.txt")];
+            let parts = parts.map(|path| FileCriterion::new(path).into());
+            planned.task.success_criteria = Some(AnyOf::new(parts).into());
+        }
+    }
+
+    let run = project.run_with_git(&agents, &order).await;
+    let outcome = within(run.run(&RunControl::new())).await.expect("it ends");
+
+    assert_eq!(outcome.result.winner, Some(HarnessId::new("two")));
+    let of_each = outcome.result.results.iter();
+    let of_each: Vec<_> = of_each
+        .map(|result| (result.success, result.progress, result.criteria_passed))
+        .collect();
+    assert_eq!(of_each, [(true, 1.0, 2), (true, 1.0, 4)]);
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@ use autonoe_harness::{
     Allowance, Arrangement, AttemptEnding, Cursor, CutShort, FleetOrder, HarnessId, MemberState,
     SqliteState, StateStore, TaskStatus,
 };
+use serde_json::json;
 
 use crate::fleets::setting::{Project, roadmap, unhurried};
 
@@ -81,16 +82,54 @@ async fn a_member_keeps_its_state_and_tells_the_others_what_it_came_to() {
         .events_since(Cursor::START, 9)
         .await
         .expect("readable");
+    let events = events.into_iter().map(|event| event.event);
     let events: Vec<_> = events
-        .iter()
-        .map(|event| event.event.kind.as_str())
+        .map(|event| (event.kind, event.harness, event.details))
         .collect();
-    assert_eq!(events, ["complete"]);
+    let progress = json!({
+        "task": "a", "iteration": 1, "branch": null, "score": events[1].2["score"], "passed": true,
+    });
+    let complete = json!({"progress": 1.0, "error": null, "artifact": "f.a.md"});
+    let expected = [
+        ("spawn", json!({"run": "f.a"})),
+        ("progress", progress),
+        ("complete", complete),
+    ];
+    let member = Some(HarnessId::new("f.a"));
+    let expected = expected.map(|(kind, about)| (kind.to_owned(), member.clone(), about));
+    assert_eq!(events, expected);
     let artifact = shared
         .consume_artifact(&"f.a.md".parse().expect("a name"))
         .await;
     let said = std::fs::read_to_string(artifact.expect("it is published").path);
     assert_eq!(said.expect("a file"), "I have written a.txt.");
+}
+
+#[tokio::test]
+async fn an_instruction_is_shared_when_its_agent_was_told() {
+    let project = Project::new();
+    let agents = project.agents(PACE);
+    let order = order(&[("a", &[])], Arrangement::AsTheyDepend);
+    let home = project.home();
+    let folder = home.folder_of("f", &HarnessId::new("a")).expect("an id");
+    std::fs::create_dir_all(folder.path()).expect("a folder");
+    let posted = folder.post("Use tabs.", jiff::Timestamp::UNIX_EPOCH);
+    posted.expect("it is written");
+
+    let run = project.run(&agents, &order);
+    run.run(&RunControl::new()).await.expect("it ends");
+
+    assert!(agents.prompts()[0].contains("Use tabs."));
+    let shared = home.shared().await.expect("it opens");
+    let events = shared.events_since(Cursor::START, 9).await;
+    let events = events.expect("readable").into_iter();
+    let events: Vec<_> = events
+        .map(|event| (event.event.kind, event.event.details))
+        .collect();
+    let kinds: Vec<_> = events.iter().map(|(kind, _)| kind.as_str()).collect();
+    assert_eq!(kinds, ["spawn", "instruction", "progress", "complete"]);
+    let about = json!({"id": "1", "text": "Use tabs.", "task": "a"});
+    assert_eq!(events[1].1, about);
 }
 
 #[tokio::test]
@@ -125,7 +164,9 @@ async fn a_state_that_is_behind_the_journal_catches_up_and_nothing_is_told_twice
     assert_eq!(status, [TaskStatus::Completed, TaskStatus::Failed]);
     let shared = home.shared().await.expect("it opens");
     let events = shared.events_since(Cursor::START, 9).await;
-    assert_eq!(events.expect("readable").len(), 1);
+    let events = events.expect("readable").into_iter();
+    let kinds: Vec<_> = events.map(|event| event.event.kind).collect();
+    assert_eq!(kinds, ["spawn", "progress", "progress", "fail"]);
     let name = "f.a.md".parse().expect("a name");
     assert_eq!(shared.versions(&name).await.expect("readable").len(), 1);
 }

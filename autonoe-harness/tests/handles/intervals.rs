@@ -18,11 +18,13 @@ async fn an_interval_of_zero_is_refused_by_the_name_of_its_call() {
     let folder = stage.folder("a");
     folder.submit(&run).expect("writable");
 
-    let serving = Serving::new(folder.clone(), HandleJob).every(Duration::ZERO);
+    let serving =
+        Serving::new(folder.clone(), HandleJob::in_folders(stage.root())).every(Duration::ZERO);
     let served = serving.run().await.expect_err("no interval");
     let handle = ProcessHandle::open(folder).expect("it is there");
     let waited = handle.every(Duration::ZERO).wait().await;
-    let manager = HarnessManager::in_process(stage.root(), HandleJob).every(Duration::ZERO);
+    let manager = HarnessManager::in_process(stage.root(), HandleJob::in_folders(stage.root()))
+        .every(Duration::ZERO);
     let submitted = manager.submit(run, Placement::anywhere()).await;
 
     assert!(matches!(served, FolderError::InvalidValue(_)), "{served}");

@@ -245,7 +245,10 @@ async fn dropping_the_manager_ends_its_sub_harnesses() {
 #[tokio::test]
 async fn what_a_manager_of_this_process_leaves_is_taken_up_by_another() {
     let stage = Stage::new();
-    let in_process = || HarnessManager::in_process(stage.root(), Arc::new(HandleJob)).every(OFTEN);
+    let in_process = || {
+        HarnessManager::in_process(stage.root(), Arc::new(HandleJob::in_folders(stage.root())))
+            .every(OFTEN)
+    };
     let first = in_process();
     let run = order("a", HANDLE_JOB, json!({"does": "collect", "count": 1}));
     let handle = first.spawn(run).await.expect("it starts");

@@ -55,7 +55,11 @@ pub(crate) struct Jobs;
 impl JobRunner for Jobs {
     async fn run(&self, run: &RunSpec, desk: &RunDesk) -> RunOutcome {
         match run.job.as_str() {
-            HANDLE_JOB => HandleJob.run(run, desk).await,
+            HANDLE_JOB => {
+                let folder = PathBuf::from(std::env::args_os().next_back().expect("a folder"));
+                let root = folder.parent().expect("a folder of folders");
+                HandleJob::in_folders(root).run(run, desk).await
+            }
             "turns" => turns(run, desk).await,
             "careless" => careless(run, desk).await,
             "tree" => tree(run, desk).await,

@@ -17,7 +17,11 @@ use serde_json::{Value, json};
 use crate::handles::stage::{Stage, order};
 
 fn serving(folder: &HarnessFolder) -> Serving {
-    Serving::new(folder.clone(), Arc::new(HandleJob)).clock(Arc::new(VirtualClock::new()))
+    Serving::new(
+        folder.clone(),
+        Arc::new(HandleJob::in_folders(folder.path())),
+    )
+    .clock(Arc::new(VirtualClock::new()))
 }
 
 fn submitted(stage: &Stage, input: Value) -> HarnessFolder {

@@ -7,7 +7,8 @@ use autonoe_harness::{
     Accounts, AggregatedResult, AttemptRecord, Claim, Claimant, Cursor, DecisionRecord,
     ExecutionRecord, FleetLead, FleetPlan, FleetRecord, HarnessEvent, HarnessId, HarnessPlan,
     HarnessRecord, MemberState, MemoryMeta, MemoryState, MetaState, NewHarnessEvent,
-    ProgressSample, StateError, StateStore, StoredTask, TaskEnd, TaskId, TaskPlan, conformance,
+    ProgressSample, StateError, StateStore, StoredTask, TaskEnd, TaskId, TaskPlan, TaskUpdate,
+    conformance,
 };
 use autonoe_testkit::conformance::Conformance;
 use jiff::Timestamp;
@@ -53,11 +54,13 @@ impl StateStore for Faulty {
     async fn get_incomplete_tasks(&self) -> Done<Vec<StoredTask>> {
         self.inner.get_incomplete_tasks().await
     }
-    async fn update_task_status(&self, id: &TaskId, end: &TaskEnd, now: Timestamp) -> Done<()> {
-        self.inner.update_task_status(id, end, now).await
-    }
-    async fn reopen(&self, id: &TaskId, now: Timestamp) -> Done<()> {
-        self.inner.reopen(id, now).await
+    async fn update_task_status(
+        &self,
+        id: &TaskId,
+        update: &TaskUpdate,
+        now: Timestamp,
+    ) -> Done<()> {
+        self.inner.update_task_status(id, update, now).await
     }
     async fn log_execution(&self, execution: &ExecutionRecord) -> Done<()> {
         self.inner.log_execution(execution).await

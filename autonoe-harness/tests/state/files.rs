@@ -120,7 +120,7 @@ async fn a_newer_version_is_refused_and_kept() {
 
     let said = error.to_string();
     assert!(
-        said.contains("is of version 99, and this program knows versions up to 2"),
+        said.contains("is of version 99, and this program knows versions up to 3"),
         "{said}"
     );
 }

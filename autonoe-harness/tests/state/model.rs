@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use autonoe_harness::{
     Claim, Claimant, HarnessId, HarnessPlan, MemoryState, SqliteState, StateError, StateStore,
-    Task, TaskEnd, TaskId, TaskPlan,
+    Task, TaskEnd, TaskId, TaskPlan, TaskStatus, TaskUpdate,
 };
 use jiff::Timestamp;
 use proptest::prelude::*;
@@ -19,8 +19,7 @@ enum Step {
     GiveBack(usize),
     Renew(usize),
     Release(u8),
-    End(u8, u8),
-    Reopen(u8),
+    Update(u8, TaskStatus, bool),
     Wait(u8),
 }
 
@@ -35,8 +34,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => any::<usize>().prop_map(Step::GiveBack),
         1 => any::<usize>().prop_map(Step::Renew),
         1 => (0..3_u8).prop_map(Step::Release),
-        1 => (task(), 0..3_u8).prop_map(|(task, end)| Step::End(task, end)),
-        1 => task().prop_map(Step::Reopen),
+        2 => (task(), 0..5_usize, any::<bool>())
+            .prop_map(|(task, status, output)| Step::Update(task, TaskStatus::ALL[status], output)),
         2 => (0..20_u8).prop_map(Step::Wait),
     ];
     proptest::collection::vec(step, 0..60)
@@ -102,8 +101,14 @@ async fn take(
             None => String::new(),
         },
         Step::Release(owner) => said(store.release_owner(&claimant(*owner).owner, now).await),
-        Step::End(task, kind) => said(store.update_task_status(&id(*task), &end(*kind), now).await),
-        Step::Reopen(task) => said(store.reopen(&id(*task), now).await),
+        Step::Update(task, status, output) => {
+            let update = TaskUpdate::new(*status);
+            let update = match output {
+                true => update.output("half"),
+                false => update,
+            };
+            said(store.update_task_status(&id(*task), &update, now).await)
+        }
         Step::Wait(_) => String::new(),
     };
     (words, None)
@@ -133,7 +138,13 @@ async fn compare(steps: &[Step]) {
         let completed = attempts
             .iter()
             .filter(|attempt| attempt.ending == Some(autonoe_harness::AttemptEnding::Completed));
-        assert!(completed.count() <= 1, "{id} was completed more than once");
+        let is_updated = steps
+            .iter()
+            .any(|step| matches!(step, Step::Update(task, ..) if self::id(*task) == *id));
+        assert!(
+            is_updated || completed.count() <= 1,
+            "{id} was completed more than once"
+        );
         assert_eq!(sqlite.attempts(id).await.expect("it is read"), attempts);
     }
 }

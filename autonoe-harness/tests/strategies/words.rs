@@ -166,18 +166,20 @@ fn a_vote_that_cannot_be_won_any_more_is_over() {
 
 #[test]
 fn the_best_of_the_votes_wins_by_the_criterion() {
-    let member = |seconds, progress, tests, failures| {
+    let member = |seconds, deliverables, criteria, tests, failures| {
         let mut member = succeeds(seconds);
-        member.progress = progress;
+        member.deliverables_passed = deliverables;
+        member.criteria_passed = criteria;
         member.tests_passed = tests;
         member.failures = failures;
         member
     };
+    // All of them succeed, so all of them have done all of their tasks.
     let members = [
-        member(1, 0.5, None, 3),
-        member(2, 0.9, Some(4), 2),
-        member(3, 0.7, Some(9), 1),
-        member(4, 0.6, Some(9), 0),
+        member(1, 0, 5, None, 3),
+        member(2, 2, 1, Some(4), 2),
+        member(3, 1, 1, Some(9), 1),
+        member(4, 0, 1, Some(9), 0),
     ];
     for (criterion, expected) in [
         (VotingCriterion::First, "0"),
@@ -196,5 +198,62 @@ fn the_best_of_the_votes_wins_by_the_criterion() {
         let end = led_by(&voting, members.clone());
 
         assert_eq!(winner(&end), Some(expected), "{criterion:?}");
+        assert!(
+            end.result
+                .results
+                .iter()
+                .all(|result| result.progress == 1.0)
+        );
+    }
+}
+
+#[test]
+fn the_best_progress_is_deliverables_then_criteria_then_tests() {
+    for (one, other) in [
+        ((2, 1, None), (1, 9, Some(9))),
+        ((1, 3, None), (1, 2, Some(9))),
+        ((1, 2, Some(4)), (1, 2, Some(3))),
+        ((1, 2, Some(0)), (1, 2, None)),
+    ] {
+        let member = |seconds, (deliverables, criteria, tests)| {
+            let mut member = succeeds(seconds);
+            member.deliverables_passed = deliverables;
+            member.criteria_passed = criteria;
+            member.tests_passed = tests;
+            member
+        };
+        let voting = Voting {
+            criterion: VotingCriterion::BestProgress,
+            ..Voting::default()
+        };
+
+        // The better one ends last, so that it does not win by that.
+        let end = led_by(&voting, [member(1, other), member(2, one)]);
+
+        assert_eq!(winner(&end), Some("1"), "{one:?} and {other:?}");
+    }
+}
+
+#[test]
+fn a_vote_by_any_criterion_stops_the_others_at_enough_votes_unless_all_are_waited_for() {
+    for criterion in [
+        VotingCriterion::First,
+        VotingCriterion::BestProgress,
+        VotingCriterion::BestTests,
+        VotingCriterion::LowestFailures,
+        VotingCriterion::Fastest,
+    ] {
+        for (wait_for_all, seconds) in [(false, 2), (true, 9)] {
+            let voting = Voting {
+                criterion,
+                wait_for_all,
+                ..Voting::default()
+            };
+
+            let end = led_by(&voting, [succeeds(1), succeeds(2), succeeds(9)]);
+
+            assert_eq!(end.time, Duration::from_secs(seconds), "{voting:?}");
+            assert_eq!(end.result.results[2].success, wait_for_all, "{voting:?}");
+        }
     }
 }

@@ -107,7 +107,7 @@ async fn a_run_that_is_paused_can_be_cancelled() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_person_who_is_asked_is_waited_for() {
+async fn the_time_of_a_task_does_not_run_while_it_asks_a_person() {
     let same = || says("Same.");
     let turns = Turns::new([same(), same(), same(), does_it()]);
     let stage = Stage::new(&turns);
@@ -116,16 +116,85 @@ async fn a_person_who_is_asked_is_waited_for() {
     order.attendance = Attendance::Attended;
     order.ladder = serde_json::from_str(r#"[{"type": "person"}]"#).expect("a ladder");
 
+    let asked = || {
+        let reports = stage.reports.lock().expect("a lock");
+        reports.last().and_then(|at| at.question.clone())
+    };
+
     let ((outcome, result), ()) = tokio::join!(stage.run(&order), async {
         tokio::time::sleep(Duration::from_secs(7200)).await;
         assert_eq!(turns.prompts().len(), 3);
+        let question = asked().expect("it asks");
+        assert!(
+            question.starts_with("The task T-1 is stuck: "),
+            "{question}"
+        );
+        assert!(
+            question.ends_with("What should the agent do?"),
+            "{question}"
+        );
         control.instruct("It belongs into the root.");
     });
+    assert_eq!(asked(), None);
 
     assert!(outcome.is_success(), "{outcome:?}");
     assert_eq!(result.duration, Duration::from_secs(7260));
     assert_eq!(stage.recoveries(), ["person 1"]);
     assert_eq!(stage.told(), [(4, "It belongs into the root.".to_owned())]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_is_killed_while_it_asks_a_person_asks_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("work.jsonl");
+    let mut order = order([task("T-1")]);
+    order.attendance = Attendance::Attended;
+    order.ladder = serde_json::from_str(r#"[{"type": "person"}]"#).expect("a ladder");
+    let mut questions = Vec::new();
+    for is_killed in [true, false] {
+        let turns = match is_killed {
+            true => Turns::new((0..3).map(|_| says("Same."))),
+            false => Turns::new([does_it()]),
+        };
+        let mut stage = Stage::new(&turns);
+        let journal = WorkJournal::open(&path).expect("a journal");
+        stage.work = stage.work.observed_by(Arc::new(journal));
+
+        let running = tokio::time::timeout(Duration::from_secs(7200), stage.run(&order));
+        let (ended, ()) = tokio::join!(running, async {
+            tokio::time::sleep(Duration::from_secs(3600)).await;
+            let reports = stage.reports.lock().expect("a lock").clone();
+            questions.extend(reports.last().and_then(|at| at.question.clone()));
+            if !is_killed {
+                stage.control.instruct("Into the root.");
+            }
+        });
+
+        // Dropping the run is what a kill leaves of it.
+        assert_eq!(ended.is_err(), is_killed);
+        if let Ok((outcome, _)) = ended {
+            assert!(outcome.is_success(), "{outcome:?}");
+            assert_eq!(count(&turns.prompts(), "Into the root."), [1]);
+        }
+    }
+    assert_eq!(questions.len(), 2);
+    assert_eq!(questions[0], questions[1]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stuck_task_that_nobody_attends_fails_and_says_so() {
+    let turns = Turns::new((0..3).map(|_| says("Same.")));
+    let stage = Stage::new(&turns);
+    let mut order = order([task("T-1")]);
+    order.ladder = serde_json::from_str(r#"[{"type": "person"}]"#).expect("a ladder");
+
+    let (outcome, result) = stage.run(&order).await;
+
+    assert!(!outcome.is_success());
+    let error = result.error.expect("it failed");
+    assert!(error.contains("person: nobody looks after it"), "{error}");
+    let reports = stage.reports.lock().expect("a lock");
+    assert!(reports.iter().all(|at| at.question.is_none()));
 }
 
 #[tokio::test(start_paused = true)]

@@ -80,6 +80,38 @@ async fn who_changes_nothing_is_stuck_after_three_turns() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn repeated_markers_and_check_lists_count_in_each_signal_and_do_not_hide_a_stuck_agent() {
+    let claims = |number: usize| {
+        let half = "<progress>a</progress><progress>b</progress>\n- [x] one\n- [ ] two";
+        says(&format!("Turn {number}: {half}"))
+    };
+    let turns = Turns::new((1..=4).map(claims));
+    let stage = Stage::new(&turns);
+
+    let (outcome, result) = stage.run(&only_files()).await;
+
+    let signals = stage.events().into_iter().filter_map(|event| match event {
+        WorkEvent::Iterated { signal, .. } => {
+            Some((signal.explicit_markers, signal.checklist_progress))
+        }
+        _ => None,
+    });
+    let signals: Vec<_> = signals.collect();
+    let expected = (vec!["a".to_owned(), "b".to_owned()], 0.5);
+    assert_eq!(signals, vec![expected; 4]);
+    // 0.25 for two markers, and half of 0.15.
+    assert!(
+        stage
+            .scores()
+            .iter()
+            .all(|score| (score - 0.325).abs() < 1e-9)
+    );
+    assert!(!outcome.is_success());
+    let error = result.error.expect("it failed");
+    assert!(error.contains("3 iterations without progress"), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn denied_calls_are_counted_apart() {
     let denied = |text: &str| {
         SessionScript::new("turn")

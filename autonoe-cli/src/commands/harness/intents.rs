@@ -1,7 +1,5 @@
 //! What persons at a view want, carried out.
 
-use std::time::Duration;
-
 use autonoe_dashboard::{FleetAction, FleetIntent};
 use autonoe_harness::{FleetHome, HarnessHandle};
 use tokio::sync::mpsc;
@@ -11,9 +9,6 @@ use crate::error::CliError;
 
 /// How many wishes may wait.
 pub(super) const ROOM: usize = 32;
-
-/// How long a member has to end by itself before it is killed.
-const AFTER: Duration = Duration::from_secs(5);
 
 /// Carries out what persons want, until nobody can want anything any more.
 ///
@@ -46,7 +41,7 @@ async fn act(home: &FleetHome, fleet: &str, intent: FleetIntent) -> Result<(), C
         FleetAction::Stop => handle.stop("a person stopped it").await,
         FleetAction::Kill => {
             // Others may want something meanwhile.
-            tokio::spawn(async move { handle.kill(AFTER).await });
+            tokio::spawn(async move { handle.force_kill().await });
             Ok(())
         }
         FleetAction::Instruct { text } => handle.send_instruction(text).await.map(|_| ()),

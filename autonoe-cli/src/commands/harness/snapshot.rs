@@ -153,6 +153,10 @@ impl Watcher {
             member.cost = spent.cost;
             member.tokens = spent.tokens;
             member.error.clone_from(&view.error);
+            // A process that ended or was lost asks nobody.
+            if matches!(member.status, MemberStatus::Running | MemberStatus::Paused) {
+                member.question.clone_from(&view.at.question);
+            }
             member.log = folder.log(LINES).map_err(|error| broken(&error))?;
         } else {
             member.unreachable = Some("it was not started yet".to_owned());

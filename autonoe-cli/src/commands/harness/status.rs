@@ -109,6 +109,13 @@ impl FleetStatus {
             cost_words(&totals.cost)
         );
         text.push_str(&members(&self.now.members, width));
+        for member in &self.now.members {
+            if let Some(question) = &member.question {
+                let (id, question) = (harmless_line(member.id.as_str()), harmless_line(question));
+                text.push_str(&format!("  {id} asks: {question}\n"));
+                text.push_str(&format!("  answer: autonoe harness send {id} TEXT\n"));
+            }
+        }
         for alert in worth_telling(&self.now.alerts) {
             let of = alert.harness.as_ref().map(|id| format!(" ({id})"));
             let message = shorten(&alert.message);

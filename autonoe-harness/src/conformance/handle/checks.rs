@@ -1,5 +1,6 @@
 //! The checks.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use autonoe_testkit::conformance::{Finding, Flaw};
 use serde_json::json;
 
 use super::Check;
-use super::job::{halfway, spent};
+use super::job::{alert, halfway, spent, working_dir};
 use crate::{HandleError, HarnessHandle, HarnessStatus, HarnessView};
 
 type Handle = Arc<dyn HarnessHandle>;
@@ -77,6 +78,21 @@ pub(super) fn all() -> Vec<Check> {
             |it| Box::pin(ended(it)),
         ),
         ("its log has the last lines", give, |it| Box::pin(logs(it))),
+        (
+            "get_logs returns a hundred lines",
+            json!({"does": "collect", "count": 150}),
+            |it| Box::pin(default_logs(it)),
+        ),
+        (
+            "its alerts are those that were raised",
+            json!({"does": "alert"}),
+            |it| Box::pin(alerts(it)),
+        ),
+        (
+            "it says where its agent works",
+            json!({"does": "hold"}),
+            |it| Box::pin(where_it_works(it)),
+        ),
     ]
 }
 
@@ -325,6 +341,48 @@ async fn logs(it: Handle) -> Finding {
     )?;
     let alerts = it.alerts().await.map_err(|error| told(&error))?;
     ensure(alerts.is_empty(), || format!("it has alerts: {alerts:?}"))
+}
+
+async fn default_logs(it: Handle) -> Finding {
+    for number in 0..150 {
+        let sent = it.send_instruction(&format!("line {number}")).await;
+        sent.map_err(|error| told(&error))?;
+    }
+    end(&it).await?;
+
+    let all = it.logs(usize::MAX).await.map_err(|error| told(&error))?;
+    let last = it.get_logs().await.map_err(|error| told(&error))?;
+    ensure(
+        all.len() > 100 && all[all.len() - 100..] == last[..],
+        || format!("of {} lines it returns {}", all.len(), last.len()),
+    )
+}
+
+async fn alerts(it: Handle) -> Finding {
+    end(&it).await?;
+
+    let alerts = it.alerts().await.map_err(|error| told(&error))?;
+    ensure(alerts == [alert(it.id().clone())], || {
+        format!("its alerts are {alerts:?}")
+    })
+}
+
+async fn where_it_works(it: Handle) -> Finding {
+    until(&it, |view| view.at == halfway()).await?;
+
+    let (works, state, db) = (it.working_dir(), it.state_dir(), it.state_db());
+    ensure(works == Some(working_dir()), || {
+        format!("it works in {works:?}")
+    })?;
+    ensure(
+        state.is_none_or(|state| Some(state) != works.as_deref()),
+        || format!("its state is where it works: {state:?}"),
+    )?;
+    ensure(db.as_deref().and_then(Path::parent) == state, || {
+        format!("its state is in {state:?}, and its database is {db:?}")
+    })?;
+    it.stop("seen enough").await.map_err(|error| told(&error))?;
+    end(&it).await.map(|_| ())
 }
 
 fn is_cancelled(outcome: &RunOutcome, why: &str) -> Finding {

@@ -1,5 +1,8 @@
 //! The work that sub-harnesses of the suite do.
 
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -7,21 +10,73 @@ use autonoe_core::{
     CostTotal, CostUsd, Failure, JobRunner, RunDesk, RunOutcome, RunProgress, RunRequest, RunSpec,
     Spent, TokenUsage,
 };
+use jiff::Timestamp;
 use serde_json::json;
+
+use crate::{Alert, HarnessFolder, HarnessId, Severity};
 
 /// The kind of the jobs with which [`handle`](super::handle) tries a handle.
 pub const HANDLE_JOB: &str = "conformance-handle";
 
 /// Carries out the sub-harnesses with which [`handle`](super::handle) tries a handle, in this
 /// process or in another.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct HandleJob;
+#[derive(Clone)]
+pub struct HandleJob {
+    raise: Arc<dyn Fn(&Alert) + Send + Sync>,
+}
+
+impl HandleJob {
+    /// Makes the job of a kind of sub-harness whose alerts `raise` writes down.
+    pub fn new(raise: impl Fn(&Alert) + Send + Sync + 'static) -> Self {
+        let raise = Arc::new(raise);
+        Self { raise }
+    }
+
+    /// Makes the job of sub-harnesses with folders below `root`: alerts go to the log of a folder.
+    pub fn in_folders(root: impl Into<PathBuf>) -> Self {
+        let root = root.into();
+        Self::new(move |alert| {
+            let folder = alert
+                .harness
+                .as_ref()
+                .and_then(|id| HarnessFolder::of(&root, id).ok());
+            let written = folder.map(|folder| folder.alert_log().append(alert));
+            // The check of alerts finds what was not written.
+            drop(written);
+        })
+    }
+}
+
+impl fmt::Debug for HandleJob {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HandleJob").finish_non_exhaustive()
+    }
+}
+
+/// The alert that a run raises.
+pub(super) fn alert(id: HarnessId) -> Alert {
+    Alert::new(
+        "conformance",
+        Severity::Warning,
+        "look at this",
+        Timestamp::UNIX_EPOCH,
+    )
+    .of(id)
+    .in_iteration(2)
+    .with("deep", json!([1, null]))
+}
+
+/// Where a run says that its agent works.
+pub(super) fn working_dir() -> PathBuf {
+    PathBuf::from("/a project/with/a worktree")
+}
 
 /// How far a run says that it is when it has begun.
 pub(super) fn halfway() -> RunProgress {
     let mut at = RunProgress::of(0.5);
     at.task = Some("half of it".to_owned());
     at.iteration = 2;
+    at.working_dir = Some(working_dir());
     at
 }
 
@@ -57,6 +112,10 @@ impl JobRunner for HandleJob {
             _ => halfway(),
         });
         match does {
+            Some("alert") => {
+                (self.raise)(&alert(HarnessId::new(run.id.as_str())));
+                RunOutcome::succeeded(json!(null))
+            }
             Some("give") => RunOutcome::succeeded(run.input["value"].clone()),
             Some("fail") => RunOutcome::failed(Failure::permanent("no_luck", "it was not to be")),
             Some("panic") => std::panic::panic_any("as it was told to"),

@@ -22,18 +22,23 @@ const LIMIT: Duration = Duration::from_secs(120);
 /// Checks a [`HarnessHandle`] against its contract.
 ///
 /// Each call of `make` starts a sub-harness with the order that it is given, whose runs of the kind
-/// [`HANDLE_JOB`] are carried out by [`HandleJob`], wherever that is.
+/// [`HANDLE_JOB`] are carried out by a [`HandleJob`], wherever that is. That job raises alerts as
+/// sub-harnesses of the kind do.
 ///
 /// ```
 /// use std::sync::Arc;
 ///
 /// use autonoe_harness::conformance::{self, HandleJob};
-/// use autonoe_harness::LocalHandle;
+/// use autonoe_core::SystemClock;
+/// use autonoe_harness::{HarnessNotes, LocalHandle};
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap()
 /// #     .block_on(async {
 /// conformance::handle(async |order| {
-///     Arc::new(LocalHandle::start(order, Arc::new(HandleJob))) as Arc<_>
+///     let notes = HarnessNotes::default();
+///     let raised = notes.clone();
+///     let job = Arc::new(HandleJob::new(move |alert| raised.alert(alert.clone())));
+///     Arc::new(LocalHandle::start_with(order, job, SystemClock, notes)) as Arc<_>
 /// })
 /// .await
 /// .assert();

@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 use super::asked::{
     at, begin, claim, claim_nothing, claimant, failed, fenced, good, id, plan, same,
 };
-use crate::{AttemptEnding, StateError, StateStore, TaskEnd, TaskStatus};
+use crate::{AttemptEnding, StateError, StateStore, TaskEnd, TaskStatus, TaskUpdate};
 
 pub(super) async fn check(checks: &mut Checks, empty: &impl AsyncFn() -> Arc<dyn StateStore>) {
     checks
@@ -195,28 +195,48 @@ pub(super) async fn check(checks: &mut Checks, empty: &impl AsyncFn() -> Arc<dyn
         .await;
     checks
         .run(
-            "a person can have a failure tried again, and no success",
+            "an update of the status ends a claim, and a task that waits again can be claimed",
             async {
                 let store = empty().await;
-                begin(&*store, &[("a", &[]), ("b", &[])]).await?;
-                let first = claim(&*store, "one", 0, "a").await?;
-                good(store.finish(&first, &TaskEnd::failed("no"), at(1)).await)?;
-                good(store.reopen(&id("a")?, at(2)).await)?;
-                fenced(
-                    "an end",
-                    store.finish(&first, &TaskEnd::failed("no"), at(2)).await,
-                )?;
-                let second = claim(&*store, "one", 3, "a").await?;
-                same("the error", &second.task.error, &None)?;
-                let under_way = store.reopen(&id("a")?, at(3)).await;
-                if !matches!(under_way, Err(StateError::InProgress(_))) {
-                    return failed(format!("while it is worked on: {under_way:?}"));
+                begin(&*store, &[("a", &[])]).await?;
+                let a = id("a")?;
+                let mut owner = claim(&*store, "one", 0, "a").await?;
+                let updates = [
+                    TaskUpdate::new(TaskStatus::InProgress).output("half"),
+                    TaskUpdate::new(TaskStatus::Pending),
+                    TaskUpdate::new(TaskStatus::Failed).error("no"),
+                    TaskUpdate::new(TaskStatus::Completed),
+                ];
+                for (number, update) in (1..).zip(&updates) {
+                    let now = at(10 * number);
+                    good(store.update_task_status(&a, update, now).await)?;
+                    let end = TaskEnd::completed("yes");
+                    fenced("a renewal", store.renew(&owner, now).await)?;
+                    fenced("an end", store.finish(&owner, &end, now).await)?;
+                    fenced("what is given back", store.give_back(&owner, now).await)?;
+                    let kept = good(store.load_task(&a).await)?;
+                    same(
+                        "the status",
+                        &kept.map(|task| task.status),
+                        &Some(update.status),
+                    )?;
+                    if update.status.is_ended() {
+                        claim_nothing(&*store, "two", 10 * number).await?;
+                        let again = TaskUpdate::new(TaskStatus::Pending);
+                        good(store.update_task_status(&a, &again, now).await)?;
+                    }
+                    owner = claim(&*store, "one", 10 * number + 1, "a").await?;
                 }
-                good(store.finish(&second, &TaskEnd::completed(""), at(4)).await)?;
-                match store.reopen(&id("a")?, at(5)).await {
-                    Err(StateError::Ended(_)) => Ok(()),
-                    done => failed(format!("what is done: {done:?}")),
-                }
+                let endings = good(store.attempts(&a).await)?.into_iter();
+                let endings: Vec<_> = endings.map(|attempt| attempt.ending).collect();
+                let expected = [
+                    Some(AttemptEnding::GivenBack),
+                    Some(AttemptEnding::GivenBack),
+                    Some(AttemptEnding::Failed),
+                    Some(AttemptEnding::Completed),
+                    None,
+                ];
+                same("how attempts ended", &endings, &expected.to_vec())
             },
         )
         .await;

@@ -82,6 +82,32 @@ pub(super) async fn check(checks: &mut Checks, empty: &impl AsyncFn() -> Arc<dyn
         })
         .await;
     checks
+        .run("an event with a key is kept once", async {
+            let store = empty().await;
+            let event = |kind: &str| NewHarnessEvent::new(kind, at(0));
+            let mut cursors = Vec::new();
+            for event in [
+                event("spawn").with_key("a"),
+                event("progress"),
+                event("progress"),
+                event("complete").with_key("a"),
+                event("complete").with_key("b"),
+            ] {
+                cursors.push(good(store.append_event(&event).await)?);
+            }
+            same("the cursor of the first", &cursors[3], &cursors[0])?;
+            let kept = good(store.events_since(Cursor::START, 9).await)?;
+            let kinds: Vec<_> = kept.iter().map(|kept| kept.event.kind.as_str()).collect();
+            same(
+                "what is kept",
+                &kinds,
+                &vec!["spawn", "progress", "progress", "complete"],
+            )?;
+            let keys: Vec<_> = kept.iter().map(|kept| kept.event.key.as_deref()).collect();
+            same("the keys", &keys, &vec![Some("a"), None, None, Some("b")])
+        })
+        .await;
+    checks
         .run(
             "who goes on from a cursor misses no event and sees none twice",
             async {

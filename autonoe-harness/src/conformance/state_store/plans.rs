@@ -5,7 +5,7 @@ use std::sync::Arc;
 use autonoe_testkit::conformance::Checks;
 
 use super::asked::{at, begin, claim, failed, good, id, plan, same, task};
-use crate::{HarnessId, StateError, StateStore, TaskEnd, TaskStatus};
+use crate::{HarnessId, StateError, StateStore, TaskEnd, TaskStatus, TaskUpdate};
 
 pub(super) async fn check(checks: &mut Checks, empty: &impl AsyncFn() -> Arc<dyn StateStore>) {
     checks
@@ -125,7 +125,7 @@ pub(super) async fn check(checks: &mut Checks, empty: &impl AsyncFn() -> Arc<dyn
         .await;
     checks
         .run(
-            "a task is saved behind the others, and only until it is begun",
+            "a task is saved behind the others, and keeps what became of it",
             async {
                 let store = empty().await;
                 good(store.save_task(&task("b", &[])?, at(0)).await)?;
@@ -140,43 +140,63 @@ pub(super) async fn check(checks: &mut Checks, empty: &impl AsyncFn() -> Arc<dyn
 
                 let claimed = claim(&*store, "one", 2, "b").await?;
                 same("the task", &claimed.task.task, &changed.task)?;
-                let late = store.save_task(&changed, at(3)).await;
-                if !matches!(late, Err(StateError::InProgress(_))) {
-                    return failed(format!("saved while it is worked on: {late:?}"));
-                }
+                let mut late = task("b", &[])?;
+                late.task.goal = "Something else again.".to_owned();
+                good(store.save_task(&late, at(3)).await)?;
+                let under_way = good(store.load_task(&id("b")?).await)?;
+                let under_way =
+                    under_way.map(|task| (task.task, task.status, task.owner, task.epoch));
+                let owner = Some("one".to_owned());
+                let expected = (
+                    late.task.clone(),
+                    TaskStatus::InProgress,
+                    owner,
+                    claimed.epoch,
+                );
+                same("saved under way", &under_way, &Some(expected))?;
+                // The claim is still valid.
                 good(store.finish(&claimed, &TaskEnd::failed("no"), at(4)).await)?;
-                match store.save_task(&changed, at(5)).await {
-                    Err(StateError::Ended(_)) => Ok(()),
-                    late => failed(format!("saved after its end: {late:?}")),
-                }
+                good(store.save_task(&changed, at(5)).await)?;
+                let ended = good(store.load_task(&id("b")?).await)?;
+                let ended = ended.map(|task| (task.task, task.status, task.error, task.attempts));
+                let error = Some("no".to_owned());
+                let expected = (changed.task, TaskStatus::Failed, error, 1);
+                same("saved after its end", &ended, &Some(expected))
             },
         )
         .await;
     checks
-        .run("what nobody works on can be ended, once", async {
+        .run("the status of a task can be set, whatever it is", async {
             let store = empty().await;
-            begin(&*store, &[("a", &[]), ("b", &[])]).await?;
-            let end = TaskEnd::cancelled("not needed").with_output("half");
-            good(store.update_task_status(&id("a")?, &end, at(1)).await)?;
-            good(store.update_task_status(&id("a")?, &end, at(2)).await)?;
-            let other = TaskEnd::completed("half");
-            let again = store.update_task_status(&id("a")?, &other, at(3)).await;
-            if !matches!(again, Err(StateError::Ended(_))) {
-                return failed(format!("it ends twice: {again:?}"));
+            begin(&*store, &[("a", &[])]).await?;
+            let a = id("a")?;
+            for (number, status) in (1..).zip([
+                TaskStatus::Cancelled,
+                TaskStatus::Completed,
+                TaskStatus::Pending,
+                TaskStatus::InProgress,
+                TaskStatus::Failed,
+                TaskStatus::Pending,
+            ]) {
+                let update = TaskUpdate::new(status)
+                    .output("half")
+                    .error(format!("{number}"));
+                good(store.update_task_status(&a, &update, at(number)).await)?;
+                // The same again changes nothing, not even the time.
+                good(store.update_task_status(&a, &update, at(number + 1)).await)?;
+                let Some(kept) = good(store.load_task(&a).await)? else {
+                    return failed("it is gone");
+                };
+                same("the status", &kept.status, &status)?;
+                same("its output", &kept.output, &update.output)?;
+                same("its error", &kept.error, &update.error)?;
+                same("the time", &kept.updated_at, &at(number))?;
             }
-            let unknown = store.update_task_status(&id("x")?, &other, at(3)).await;
-            if !matches!(unknown, Err(StateError::Unknown(_))) {
-                return failed(format!("a task that is not there: {unknown:?}"));
+            let done = TaskUpdate::new(TaskStatus::Completed);
+            match store.update_task_status(&id("x")?, &done, at(9)).await {
+                Err(StateError::Unknown(_)) => Ok(()),
+                unknown => failed(format!("a task that is not there: {unknown:?}")),
             }
-            claim(&*store, "one", 4, "b").await?;
-            let taken = store.update_task_status(&id("b")?, &other, at(5)).await;
-            if !matches!(taken, Err(StateError::InProgress(_))) {
-                return failed(format!("somebody works on it: {taken:?}"));
-            }
-            let kept = good(store.load_task(&id("a")?).await)?;
-            let kept = kept.map(|task| (task.status, task.output, task.error));
-            let expected = (TaskStatus::Cancelled, end.output, end.error);
-            same("how it ended", &kept, &Some(expected))
         })
         .await;
 }

@@ -28,7 +28,8 @@ pub struct AllOf {
 
 /// Criteria of which one must hold: `{"type": "any", "criteria": [..]}`.
 ///
-/// They are looked at one after the other, until one holds.
+/// They are looked at one after the other. When one holds, the others are looked at to count how many
+/// do, except those that a model judges: a judge is asked only while no criterion holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AnyOf {
@@ -81,6 +82,10 @@ impl Criterion for AllOf {
         problems("all", &self.criteria)
     }
 
+    fn needs_judge(&self) -> bool {
+        self.criteria.iter().any(|part| part.needs_judge())
+    }
+
     async fn verify(&self, look: &Verifying<'_>) -> Verification {
         let mut found = Vec::new();
         for criterion in &self.criteria {
@@ -101,14 +106,18 @@ impl Criterion for AnyOf {
         problems("any", &self.criteria)
     }
 
+    fn needs_judge(&self) -> bool {
+        self.criteria.iter().any(|part| part.needs_judge())
+    }
+
     async fn verify(&self, look: &Verifying<'_>) -> Verification {
         let mut found = Vec::new();
         for criterion in &self.criteria {
-            let verification = criterion.verify(look).await;
-            if verification.is_success() {
-                return verification;
+            let is_decided = found.iter().any(Verification::is_success);
+            if is_decided && criterion.needs_judge() {
+                continue;
             }
-            found.push(verification);
+            found.push(criterion.verify(look).await);
         }
         Verification::any(found)
     }

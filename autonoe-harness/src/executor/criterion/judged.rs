@@ -73,6 +73,10 @@ impl Criterion for JudgeCriterion {
         }
     }
 
+    fn needs_judge(&self) -> bool {
+        true
+    }
+
     async fn verify(&self, look: &Verifying<'_>) -> Verification {
         let Some(judge) = look.judge else {
             return Verification::unverified(format!(

@@ -64,6 +64,12 @@ pub trait Criterion: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
+    /// Returns whether it asks a model, which costs money. Such a part of `any` is skipped once another
+    /// part holds.
+    fn needs_judge(&self) -> bool {
+        false
+    }
+
     /// Finds out whether it holds.
     async fn verify(&self, look: &Verifying<'_>) -> Verification;
 }

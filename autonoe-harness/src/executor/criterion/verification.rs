@@ -29,6 +29,13 @@ pub enum Verification {
             skip_serializing_if = "Option::is_none"
         )]
         tests_passed: Option<u64>,
+        /// How many criteria hold: 1, or those among the parts of `all` and `any`.
+        #[serde(
+            default = "one",
+            rename = "criteriaPassed",
+            skip_serializing_if = "is_one"
+        )]
+        criteria_passed: u64,
     },
     /// It does not hold.
     Failed {
@@ -48,6 +55,7 @@ impl Verification {
         Self::Passed {
             reason: reason.into(),
             tests_passed: None,
+            criteria_passed: 1,
         }
     }
 
@@ -56,6 +64,7 @@ impl Verification {
         Self::Passed {
             reason: reason.into(),
             tests_passed: Some(tests),
+            criteria_passed: 1,
         }
     }
 
@@ -93,6 +102,17 @@ impl Verification {
         }
     }
 
+    /// Returns how many criteria hold, those among the parts of `all` and `any` one by one; 0 unless
+    /// it holds as a whole.
+    pub fn criteria_passed(&self) -> u64 {
+        match self {
+            Self::Passed {
+                criteria_passed, ..
+            } => *criteria_passed,
+            Self::Failed { .. } | Self::Unverified { .. } => 0,
+        }
+    }
+
     /// Says what holds of several of which all must hold.
     pub(super) fn all(parts: impl IntoIterator<Item = Self>) -> Self {
         Self::most_telling(parts, |part| match part {
@@ -125,11 +145,20 @@ impl Verification {
             Some(Self::Passed { .. }) => Self::Passed {
                 reason,
                 tests_passed: counts.reduce(u64::saturating_add),
+                criteria_passed: telling.iter().map(|part| part.criteria_passed()).sum(),
             },
             Some(Self::Failed { .. }) => Self::failed(reason),
             _ => Self::unverified(reason),
         }
     }
+}
+
+fn one() -> u64 {
+    1
+}
+
+fn is_one(count: &u64) -> bool {
+    *count == 1
 }
 
 impl fmt::Display for Verification {
@@ -161,6 +190,25 @@ mod tests {
             (vec![two, failed], None),
         ] {
             assert_eq!(Verification::all(parts).tests_passed(), counted);
+        }
+    }
+
+    #[test]
+    fn criteria_that_hold_are_counted_one_by_one() {
+        let (passed, failed) = (Verification::passed("p"), Verification::failed("f"));
+        let two = Verification::all([passed.clone(), passed.clone()]);
+
+        for (verification, counted) in [
+            (passed.clone(), 1),
+            (two.clone(), 2),
+            (Verification::any([two.clone(), passed, failed.clone()]), 3),
+            (Verification::all([two, failed.clone()]), 0),
+            (failed, 0),
+        ] {
+            assert_eq!(verification.criteria_passed(), counted, "{verification}");
+            let json = serde_json::to_value(&verification).expect("it is written");
+            let read: Verification = serde_json::from_value(json).expect("it is read");
+            assert_eq!(read, verification);
         }
     }
 

@@ -3,10 +3,10 @@
 use jiff::Timestamp;
 
 use crate::TaskId;
-use crate::state::port::not_begun;
 use crate::state::{
     AttemptEnding, AttemptRecord, Claim, Claimant, ExecutionRecord, HarnessPlan, HarnessRecord,
     NewHarnessEvent, ProgressSample, StateError, StoredTask, TaskEnd, TaskPlan, TaskStatus,
+    TaskUpdate,
 };
 
 /// All that is kept of a harness.
@@ -47,7 +47,10 @@ impl Model {
 
     pub(super) fn save(&mut self, planned: &TaskPlan, now: Timestamp) -> Result<(), StateError> {
         let order = planned.place_among(&self.tasks)?;
-        self.put(planned, order, now);
+        match self.find_mut(&planned.task.id) {
+            Ok(found) => found.redefine(planned, now),
+            Err(_) => self.tasks.push(StoredTask::planned(planned, order, now)),
+        }
         Ok(())
     }
 
@@ -80,20 +83,18 @@ impl Model {
     pub(super) fn update(
         &mut self,
         id: &TaskId,
-        end: &TaskEnd,
+        update: &TaskUpdate,
         now: Timestamp,
     ) -> Result<(), StateError> {
         let task = self.find_mut(id)?;
-        if task.ended_as(end) {
+        if task.is_as(update) {
             return Ok(());
         }
-        not_begun(id, task.status)?;
-        task.end(end, now);
+        let epoch = task.epoch;
+        if let Some(ending) = task.update(update, now) {
+            self.end_attempt(id, epoch, ending, now);
+        }
         Ok(())
-    }
-
-    pub(super) fn reopen(&mut self, id: &TaskId, now: Timestamp) -> Result<(), StateError> {
-        self.find_mut(id)?.reopen(now).map(|_| ())
     }
 
     pub(super) fn claim(&mut self, claimant: &Claimant, now: Timestamp) -> Option<Claim> {

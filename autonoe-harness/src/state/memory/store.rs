@@ -10,7 +10,7 @@ use crate::TaskId;
 use crate::state::{
     AttemptRecord, Claim, Claimant, Cursor, ExecutionRecord, HarnessEvent, HarnessPlan,
     HarnessRecord, NewHarnessEvent, ProgressSample, StateError, StateStore, StoredTask, TaskEnd,
-    TaskPlan,
+    TaskPlan, TaskUpdate,
 };
 
 /// The state of a harness in memory: it survives nothing.
@@ -61,14 +61,10 @@ impl StateStore for MemoryState {
     async fn update_task_status(
         &self,
         id: &TaskId,
-        end: &TaskEnd,
+        update: &TaskUpdate,
         now: Timestamp,
     ) -> Result<(), StateError> {
-        self.model().update(id, end, now)
-    }
-
-    async fn reopen(&self, id: &TaskId, now: Timestamp) -> Result<(), StateError> {
-        self.model().reopen(id, now)
+        self.model().update(id, update, now)
     }
 
     async fn log_execution(&self, execution: &ExecutionRecord) -> Result<(), StateError> {
@@ -116,8 +112,13 @@ impl StateStore for MemoryState {
 
     async fn append_event(&self, event: &NewHarnessEvent) -> Result<Cursor, StateError> {
         let mut model = self.model();
-        model.events.push(event.clone());
-        Ok(Cursor(model.events.len() as u64))
+        let is_known = |kept: &NewHarnessEvent| event.key.is_some() && kept.key == event.key;
+        let known = model.events.iter().position(is_known);
+        let place = known.unwrap_or_else(|| {
+            model.events.push(event.clone());
+            model.events.len() - 1
+        });
+        Ok(Cursor(place as u64 + 1))
     }
 
     async fn events_since(

@@ -7,7 +7,9 @@ use super::rows::{find, get, put, status_of};
 use crate::TaskId;
 use crate::database::{Trouble, collect, parsed, parsed_if_any, stored};
 use crate::state::task::is_free;
-use crate::state::{AttemptEnding, Claim, Claimant, StateError, StoredTask, TaskEnd, TaskStatus};
+use crate::state::{
+    AttemptEnding, Claim, Claimant, StateError, StoredTask, TaskEnd, TaskStatus, TaskUpdate,
+};
 
 /// The tasks that nothing stands before.
 const UNBLOCKED: &str = "
@@ -83,6 +85,23 @@ pub(super) fn finish(
     task.end(end, now);
     put(db, &task)?;
     end_attempt(db, claim.epoch, AttemptEnding::of(end.status()), now)
+}
+
+pub(super) fn update(
+    db: &Connection,
+    id: &TaskId,
+    update: &TaskUpdate,
+    now: Timestamp,
+) -> Result<(), Trouble> {
+    let mut task = get(db, id)?;
+    if task.is_as(update) {
+        return Ok(());
+    }
+    let epoch = task.epoch;
+    if let Some(ending) = task.update(update, now) {
+        end_attempt(db, epoch, ending, now)?;
+    }
+    put(db, &task)
 }
 
 pub(super) fn give_back(db: &Connection, claim: &Claim, now: Timestamp) -> Result<(), Trouble> {

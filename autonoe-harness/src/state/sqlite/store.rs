@@ -13,11 +13,10 @@ use super::rows::{
 use crate::database::{
     Database, STATE, Trouble, append_event, collect, events_since, json, parsed, stored,
 };
-use crate::state::port::not_begun;
 use crate::state::{
     AttemptRecord, Claim, Claimant, Cursor, ExecutionRecord, HarnessEvent, HarnessPlan,
     HarnessRecord, NewHarnessEvent, ProgressSample, StateError, StateStore, StoredTask, TaskEnd,
-    TaskPlan, TaskStatus,
+    TaskPlan, TaskStatus, TaskUpdate,
 };
 use crate::{HarnessId, TaskId};
 
@@ -106,33 +105,12 @@ impl StateStore for SqliteState {
     async fn update_task_status(
         &self,
         id: &TaskId,
-        end: &TaskEnd,
+        update: &TaskUpdate,
         now: Timestamp,
     ) -> Result<(), StateError> {
-        let (id, end) = (id.clone(), end.clone());
+        let (id, update) = (id.clone(), update.clone());
         self.database
-            .write(move |db| {
-                let mut task = get(db, &id)?;
-                if task.ended_as(&end) {
-                    return Ok(());
-                }
-                not_begun(&id, task.status)?;
-                task.end(&end, now);
-                put(db, &task)
-            })
-            .await
-    }
-
-    async fn reopen(&self, id: &TaskId, now: Timestamp) -> Result<(), StateError> {
-        let id = id.clone();
-        self.database
-            .write(move |db| {
-                let mut task = get(db, &id)?;
-                match task.reopen(now)? {
-                    true => put(db, &task),
-                    false => Ok(()),
-                }
-            })
+            .write(move |db| claims::update(db, &id, &update, now))
             .await
     }
 
@@ -269,7 +247,15 @@ fn init(db: &Connection, plan: &HarnessPlan, now: Timestamp) -> Result<(), Troub
 
 fn save(db: &Connection, planned: &TaskPlan, now: Timestamp) -> Result<(), Trouble> {
     let order = planned.place_among(&in_order(db, "true")?)?;
-    put_planned(db, planned, order, now)
+    let task = match find(db, &planned.task.id)? {
+        None => StoredTask::planned(planned, order, now),
+        Some(mut task) => {
+            task.redefine(planned, now);
+            task
+        }
+    };
+    put(db, &task)?;
+    put_dependencies(db, &task)
 }
 
 /// Puts a task in its place. One that was begun only changes its place.

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use autonoe_harness::{
-    AttemptEnding, FleetMember, FleetOrder, FleetOutcome, HarnessFolder, HarnessResult, MetaState,
-    SqliteState, StateStore, StoredTask, TaskStatus, WorkEvent, WorkJournal,
+    AttemptEnding, Cursor, FleetMember, FleetOrder, FleetOutcome, HarnessEvent, HarnessFolder,
+    HarnessResult, MetaState, SqliteState, StateStore, StoredTask, TaskStatus, WorkEvent,
+    WorkJournal,
 };
 
 use super::leftovers::nothing_is_left;
@@ -67,6 +68,7 @@ impl Ended<'_> {
         let state = SqliteState::open(&path).await.expect("it opens");
         state.integrity_check().await.expect("it is whole");
         let events = WorkJournal::read(&folder.path().join("work.jsonl")).unwrap_or_default();
+        self.is_shared_once(&folder, &events, result).await;
         for task in state.tasks().await.expect("readable") {
             let id = &task.task.id;
             let attempts = state.attempts(id).await.expect("readable");
@@ -85,6 +87,37 @@ impl Ended<'_> {
                 assert!(!is_open, "{attempts:?}");
             }
             self.is_in_the_base_once(member, &task, result);
+        }
+    }
+
+    /// What a member shares is in its journal, each entry once; nothing is missing if it has succeeded.
+    async fn is_shared_once(
+        &self,
+        folder: &HarnessFolder,
+        journal: &[WorkEvent],
+        result: &HarnessResult,
+    ) {
+        let shared = self.project.home().shared().await.expect("it opens");
+        let events = shared.events_since(Cursor::START, usize::MAX).await;
+        let events = events.expect("readable");
+        let count = |kind: &str| {
+            let about_it = |event: &&HarnessEvent| {
+                event.event.kind == kind && event.event.harness.as_ref() == Some(folder.id())
+            };
+            events.iter().filter(about_it).count()
+        };
+        let iterated = journal
+            .iter()
+            .filter(|event| matches!(event, WorkEvent::Iterated { .. }));
+        let iterated = iterated.count();
+        assert!(
+            count("spawn") <= 1 && count("progress") <= iterated,
+            "{events:?}"
+        );
+        if result.success {
+            assert_eq!(count("spawn"), 1, "{events:?}");
+            assert_eq!(count("progress"), iterated, "{events:?}");
+            assert_eq!(count("complete"), 1, "{events:?}");
         }
     }
 

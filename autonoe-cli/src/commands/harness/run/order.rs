@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use autonoe_core::{Project, read_text_file};
 use autonoe_harness::{
-    Arrangement, AskPerson, BackendModel, Escalation, Exploration, FleetOrder, Ladder,
+    Arrangement, AskPerson, Attendance, BackendModel, Escalation, Exploration, FleetOrder, Ladder,
     PromptMutation, Race, Roadmap, Voting,
 };
 
@@ -73,6 +73,10 @@ pub(super) fn order(
             work.model = work.model.take().or_else(|| args.model.clone());
             work.max_iterations = args.max_iterations;
             work.ladder = ladder(args);
+            work.attendance = match args.attended {
+                true => Attendance::Attended,
+                false => Attendance::Unattended,
+            };
         });
     let order = match args.pause_on_critical {
         true => order.pausing_on_critical(),
@@ -134,8 +138,7 @@ fn contest(
             let voting = Voting {
                 min_votes: args.min_votes,
                 criterion,
-                // Who is the best of all is known when all are there.
-                wait_for_all: criterion != autonoe_harness::VotingCriterion::First,
+                wait_for_all: args.wait_for_all,
             };
             FleetOrder::of_contenders(name, roadmap, voting, contenders)
         }
