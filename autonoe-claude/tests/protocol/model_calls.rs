@@ -30,13 +30,13 @@ fn names(events: &[Value]) -> Vec<&str> {
         .collect()
 }
 
-fn piece(event: Value, agent: Option<&str>) -> String {
+fn piece(event: &Value, agent: Option<&str>) -> String {
     json!({"type": "stream_event", "event": event, "parent_tool_use_id": agent}).to_string()
 }
 
 fn start(agent: Option<&str>) -> String {
     piece(
-        json!({"type": "message_start", "message": {"model": "m"}}),
+        &json!({"type": "message_start", "message": {"model": "m"}}),
         agent,
     )
 }
@@ -44,13 +44,13 @@ fn start(agent: Option<&str>) -> String {
 fn text(text: &str, agent: Option<&str>) -> String {
     let delta = json!({"type": "text_delta", "text": text});
     piece(
-        json!({"type": "content_block_delta", "delta": delta}),
+        &json!({"type": "content_block_delta", "delta": delta}),
         agent,
     )
 }
 
 fn stop(agent: Option<&str>) -> String {
-    piece(json!({"type": "message_stop"}), agent)
+    piece(&json!({"type": "message_stop"}), agent)
 }
 
 #[test]
