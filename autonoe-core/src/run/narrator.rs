@@ -7,7 +7,9 @@ use jiff::Timestamp;
 
 use crate::domain::quota::between;
 use crate::domain::{Failure, SessionEnd, SessionOutcome, StreamEvent, ToolStatus};
-use crate::port::{CallRecords, Clock, Events, RunEventKind, ToolErrorCode, ToolExecution};
+use crate::port::{
+    CallRecords, Clock, Events, RunEventKind, ToolErrorCode, ToolExecution, Toolbox,
+};
 
 /// Tells observers what an agent does, from its prompt to its end.
 ///
@@ -54,9 +56,13 @@ impl Narrator {
             StreamEvent::ToolInvocation {
                 call_id,
                 name,
+                input,
                 agent,
                 ..
             } => {
+                if let Some(tool) = Toolbox::tool_name(name) {
+                    self.records.announce(call_id, tool, input);
+                }
                 self.events
                     .at_call(call_id)
                     .emit(RunEventKind::Agent { stream });
@@ -121,8 +127,10 @@ impl Narrator {
 
     /// Tells the end of a call that the session did not wait for.
     fn tool_cut_off(&self, call_id: &str, call: &OpenCall) {
+        self.records.take(call_id);
         let mut execution = ToolExecution::new(ToolStatus::Error, self.since(call));
         execution.error = Some(ToolErrorCode::CANCELLED);
+        execution.message = Some("the session ended before the call".to_owned());
         self.told(call_id, call, "", &execution);
     }
 
