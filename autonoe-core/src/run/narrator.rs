@@ -8,13 +8,13 @@ use jiff::Timestamp;
 use crate::domain::quota::between;
 use crate::domain::{Failure, SessionEnd, SessionOutcome, StreamEvent, ToolStatus};
 use crate::port::{
-    CallRecords, Clock, Events, RunEventKind, ToolErrorCode, ToolExecution, Toolbox,
+    CallRecords, Clock, Events, ProgressNote, RunEventKind, ToolErrorCode, ToolExecution, Toolbox,
 };
 
 /// Tells observers what an agent does, from its prompt to its end.
 ///
 /// Each call gets one start and one end, both at the place of the call, and each agent gets one
-/// end, also when its stream ends without one.
+/// end, also when its stream ends without one. Progress is shown from the start to the end of each agent.
 pub(super) struct Narrator {
     events: Events,
     clock: Arc<dyn Clock>,
@@ -23,6 +23,8 @@ pub(super) struct Narrator {
     open: BTreeMap<String, OpenCall>,
     /// What the agent said since its last call.
     answer: String,
+    /// Shown from the start to the end of the agent.
+    progress: Option<ProgressNote>,
     is_over: bool,
 }
 
@@ -41,6 +43,7 @@ impl Narrator {
     ) -> Self {
         events.emit(RunEventKind::AgentStarted { prompt });
         Self {
+            progress: Some(events.progress("working")),
             events,
             clock,
             records,
@@ -107,6 +110,7 @@ impl Narrator {
         for (call_id, call) in std::mem::take(&mut self.open) {
             self.tool_cut_off(&call_id, &call);
         }
+        self.progress = None;
         match failure(end) {
             None => self.events.emit(RunEventKind::AgentEnded {
                 answer: &self.answer,

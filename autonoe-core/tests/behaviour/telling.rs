@@ -487,18 +487,74 @@ async fn progress_is_shown_and_hidden_also_when_the_session_is_cut_off() {
         .iter()
         .filter_map(|event| event["event"].as_str())
         .collect();
-    assert_eq!(
-        names,
-        [
-            "progress_shown",
-            "progress_hidden",
-            "session_ended",
-            "progress_shown",
-            "progress_hidden",
-            "session_ended",
-        ]
-    );
-    assert_eq!(told[0]["message"], "compacting");
+    let session = [
+        "progress_shown",
+        "progress_shown",
+        "progress_hidden",
+        "progress_hidden",
+        "session_ended",
+    ];
+    assert_eq!(names, [session, session].concat());
+    let messages = [&told[0]["message"], &told[1]["message"]];
+    assert_eq!(messages, ["working", "compacting"]);
+}
+
+// Shows: framework/callbacks/on-spinner-start-message-on
+#[tokio::test(start_paused = true)]
+async fn progress_surrounds_every_agent() {
+    let open = StreamEvent::tool_invocation("c", "Bash", json!({"command": "ls"}));
+    let says = |name: &str| SessionScript::new(name).says("x").sends(open.clone());
+    for (script, end) in [
+        (plans(&["A"]), "agent_ended"),
+        (says("breaks off"), "agent_failed"),
+        (
+            says("fails").fails(AgentErrorKind::Crashed, "gone"),
+            "agent_failed",
+        ),
+        (says("panics").panics(), "agent_failed"),
+        (says("hangs").hangs(), "agent_failed"),
+    ] {
+        let bench = Bench::new([script]);
+        let control = RunControl::new();
+        let cancel = control.clone();
+        let observer = move |event: &RunEvent<'_>| {
+            // Only the agent that hangs is still there.
+            if let RunEventKind::Agent {
+                stream: StreamEvent::ToolInvocation { name, .. },
+            } = event.kind
+                && name == "Bash"
+            {
+                let cancel = cancel.clone();
+                tokio::spawn(async move {
+                    tokio::time::sleep(Duration::from_secs(60)).await;
+                    cancel.cancel();
+                });
+            }
+        };
+
+        let runner = bench.runner().max_iterations(1).max_retries(0);
+        let runner = runner.observer(Arc::new(observer));
+        runner.build().expect("parts fit").run(&control).await;
+
+        let mut names: Vec<_> = bench
+            .log
+            .json()
+            .iter()
+            .filter_map(|event| event["event"].as_str().map(str::to_owned))
+            .collect();
+        let start = names.iter().position(|name| name == "agent_started");
+        names.drain(..start.expect("an agent started"));
+        let stop = names.iter().position(|name| name == end);
+        names.truncate(stop.expect("it ended") + 1);
+        assert_eq!(names[..2], ["agent_started", "progress_shown"], "{names:?}");
+        assert_eq!(
+            names[names.len() - 2..],
+            ["progress_hidden", end],
+            "{names:?}"
+        );
+        let hidden = names.iter().filter(|name| *name == "progress_hidden");
+        assert_eq!(hidden.count(), 1);
+    }
 }
 
 /// Calls a tool of ours as an MCP server does, without the id that the agent has for the call.
