@@ -59,9 +59,7 @@ pub struct ThreadSettings {
 ///
 /// ```
 /// use autonoe_codex::wire::Effort;
-/// use autonoe_core::{Attachment, ThinkingBudget};
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
+/// use autonoe_core::ThinkingBudget;
 ///
 /// // The program takes no number of tokens.
 /// assert_eq!(Effort::from(ThinkingBudget::default()), Effort::Medium);
