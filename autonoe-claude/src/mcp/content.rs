@@ -1,6 +1,6 @@
 //! What a tool returned, as the content of an MCP answer.
 
-use autonoe_core::{Attachment, ToolOutput};
+use autonoe_core::{Attachment, ToolError, ToolOutput};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
@@ -14,8 +14,18 @@ pub(super) fn output(output: &ToolOutput) -> Value {
     json!({ "content": content })
 }
 
-/// Returns the answer of a tool that failed or was refused.
-pub(super) fn error(reason: &str) -> Value {
+/// Returns the answer of a tool that failed.
+///
+/// Attachments are text: the model API refuses a failed result with anything else.
+pub(super) fn failure(error: &ToolError) -> Value {
+    let mut content = vec![text(&error.to_string())];
+    let attachments = error.attachments().iter();
+    content.extend(attachments.map(|attachment| text(&attachment.to_text())));
+    json!({"content": content, "isError": true})
+}
+
+/// Returns the answer of a call that was refused.
+pub(super) fn refusal(reason: &str) -> Value {
     json!({"content": [text(reason)], "isError": true})
 }
 
@@ -24,15 +34,10 @@ fn text(text: &str) -> Value {
 }
 
 fn attachment(attachment: &Attachment) -> Value {
-    let (kind, media) = (&attachment.media_type, &attachment.data);
+    let kind = &attachment.media_type;
     if kind.starts_with("image/") {
-        return json!({"type": "image", "data": STANDARD.encode(media), "mimeType": kind});
+        let data = STANDARD.encode(&attachment.data);
+        return json!({"type": "image", "data": data, "mimeType": kind});
     }
-    match std::str::from_utf8(media) {
-        Ok(words) => text(words),
-        Err(_) => {
-            let name = attachment.name.as_deref().unwrap_or("an attachment");
-            text(&format!("({name}: {} bytes of {kind})", media.len()))
-        }
-    }
+    text(&attachment.to_text())
 }

@@ -65,7 +65,7 @@ impl McpServer {
         let arguments = request.arguments.clone();
         let answer = match self.tools.call(&request.tool, arguments, context).await {
             Ok(output) => content::output(&output),
-            Err(error) => content::error(&error.to_string()),
+            Err(error) => content::failure(&error),
         };
         result(&request.id, &answer)
     }
@@ -78,7 +78,7 @@ impl McpServer {
 
 /// Answers a call that may not happen.
 pub(crate) fn refusal(id: &Value, reason: &str) -> Value {
-    result(id, &content::error(reason))
+    result(id, &content::refusal(reason))
 }
 
 fn greeting(params: &Value) -> Value {

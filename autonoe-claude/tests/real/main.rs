@@ -16,4 +16,5 @@ mod runs;
 mod sandbox;
 mod second_wall;
 mod setting;
+mod tool_results;
 mod turns;

@@ -5,7 +5,9 @@ use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use autonoe_core::{GateDecision, SessionSpec, ToolCall, ToolContext, Toolbox};
+use autonoe_core::{
+    GateDecision, SessionSpec, ToolCall, ToolContext, ToolError, ToolErrorCode, ToolOutput, Toolbox,
+};
 use futures::FutureExt;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
@@ -256,11 +258,20 @@ impl Answers {
         let answered = id.clone();
         let task = tokio::spawn(async move {
             let work = shared.call_tool(question, limit, cancelled);
-            let (text, success) = AssertUnwindSafe(work)
+            let result = AssertUnwindSafe(work)
                 .catch_unwind()
                 .await
-                .unwrap_or_else(|_panic| (FAILED.to_owned(), false));
-            shared.send(Outgoing::tool_output(&answered, &text, success));
+                .unwrap_or_else(|_panic| Err(refusal(FAILED)));
+            let (text, attachments, success) = match &result {
+                Ok(output) => (output.output.clone(), output.attachments.as_slice(), true),
+                Err(error) => (error.to_string(), error.attachments(), false),
+            };
+            shared.send(Outgoing::tool_output(
+                &answered,
+                &text,
+                attachments,
+                success,
+            ));
         });
         self.open.insert(id, task.abort_handle());
     }
@@ -302,9 +313,10 @@ impl Shared {
         question: ToolQuestion,
         limit: Duration,
         cancelled: CancellationToken,
-    ) -> (String, bool) {
+    ) -> Result<ToolOutput, ToolError> {
         let ToolQuestion {
             call_id,
+            turn_id,
             namespace,
             tool,
             arguments,
@@ -325,16 +337,19 @@ impl Shared {
                 reason: reason.clone(),
             };
             let _ = self.refused.send(refused);
-            return (reason, false);
+            return Err(refusal(&reason));
         }
-        let context = ToolContext::new(self.spec.key.clone())
+        let mut context = ToolContext::new(self.spec.key.clone())
             .with_call_id(call_id)
             .with_cancellation(cancelled);
-        match self.spec.tools.call(&tool, arguments, context).await {
-            Ok(output) => (output.output, true),
-            Err(error) => (error.to_string(), false),
-        }
+        context.message_id = turn_id;
+        self.spec.tools.call(&tool, arguments, context).await
     }
+}
+
+/// Returns the result of a call that is not allowed. The agent reads only the reason.
+fn refusal(reason: &str) -> ToolError {
+    ToolError::new(ToolErrorCode::PERMISSION_DENIED, reason).with_output(ToolOutput::new(reason))
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

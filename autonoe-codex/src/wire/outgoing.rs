@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use autonoe_core::ThinkingBudget;
+use autonoe_core::{Attachment, ThinkingBudget};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -239,9 +241,49 @@ impl Outgoing {
         Self::answer(id, &answer)
     }
 
-    /// Answers with what a tool of ours gave back.
-    pub fn tool_output(id: &RequestId, text: &str, success: bool) -> Self {
-        let items = json!([{"type": "inputText", "text": text}]);
+    /// Answers with what a tool of ours gave back. Attachments that are no pictures are sent as text.
+    ///
+    /// ```
+    /// use autonoe_codex::wire::{Outgoing, RequestId};
+    /// use autonoe_core::Attachment;
+    /// use serde_json::json;
+    ///
+    /// let files = [("image/png", [1, 2]), ("text/plain", *b"hi")].map(|(media_type, data)| Attachment {
+    ///     media_type: media_type.to_owned(),
+    ///     name: None,
+    ///     data: data.as_slice().into(),
+    /// });
+    ///
+    /// let answer = Outgoing::tool_output(&RequestId::Number(1), "done", &files, true);
+    ///
+    /// assert_eq!(
+    ///     answer.as_value()["result"],
+    ///     json!({
+    ///         "contentItems": [
+    ///             {"type": "inputText", "text": "done"},
+    ///             {"type": "inputImage", "imageUrl": "data:image/png;base64,AQI="},
+    ///             {"type": "inputText", "text": "attached file (text/plain):\nhi"},
+    ///         ],
+    ///         "success": true,
+    ///     })
+    /// );
+    /// ```
+    pub fn tool_output(
+        id: &RequestId,
+        text: &str,
+        attachments: &[Attachment],
+        success: bool,
+    ) -> Self {
+        let input_text = |text: &str| json!({"type": "inputText", "text": text});
+        let mut items = vec![input_text(text)];
+        items.extend(attachments.iter().map(|attachment| {
+            let kind = &attachment.media_type;
+            if !kind.starts_with("image/") {
+                return input_text(&attachment.to_text());
+            }
+            let data = STANDARD.encode(&attachment.data);
+            json!({"type": "inputImage", "imageUrl": format!("data:{kind};base64,{data}")})
+        }));
         Self::answer(id, &json!({"contentItems": items, "success": success}))
     }
 
@@ -264,7 +306,7 @@ impl Outgoing {
             "mcpServer/elicitation/request" => json!({"action": "decline"}),
             "item/permissions/requestApproval" => json!({"permissions": {}}),
             "item/tool/requestUserInput" => json!({"answers": {}}),
-            "item/tool/call" => return Self::tool_output(id, "this is not allowed", false),
+            "item/tool/call" => return Self::tool_output(id, "this is not allowed", &[], false),
             "execCommandApproval" | "applyPatchApproval" => {
                 json!({"decision": {"denied": {"rejection": "this is not allowed"}}})
             }

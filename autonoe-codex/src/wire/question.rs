@@ -158,6 +158,9 @@ impl ElicitationQuestion {
 pub struct ToolQuestion {
     /// The call.
     pub call_id: String,
+    /// The turn of the conversation in which the agent calls it.
+    #[serde(default)]
+    pub turn_id: Option<String>,
     /// The namespace of the tool.
     #[serde(default)]
     pub namespace: Option<String>,

@@ -19,5 +19,6 @@ mod sandbox;
 mod schema;
 mod sessions_in_a_row;
 mod setting;
+mod tool_results;
 mod turns;
 mod unseen;

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use autonoe_codex::wire::{Decision, Effort, Outgoing, RequestId, Session, ThreadSettings};
+use autonoe_core::Attachment;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -61,6 +62,14 @@ fn settings() -> ThreadSettings {
         }],
     })];
     settings
+}
+
+fn picture() -> Attachment {
+    Attachment {
+        media_type: "image/png".to_owned(),
+        name: None,
+        data: [1, 2].as_slice().into(),
+    }
 }
 
 #[test]
@@ -141,7 +150,7 @@ fn what_the_host_answers_is_in_the_schema() {
             ),
             (
                 "DynamicToolCallResponse",
-                Outgoing::tool_output(&id, "done", true),
+                Outgoing::tool_output(&id, "done", &[picture()], true),
             ),
         ] {
             assert_valid(&schema(folder.path(), name), &answer.as_value()["result"]);
@@ -177,7 +186,7 @@ const READ: &[(&str, &str, &[&str])] = &[
     (
         "DynamicToolCallParams",
         "",
-        &["callId", "namespace", "tool", "arguments"],
+        &["callId", "turnId", "namespace", "tool", "arguments"],
     ),
     ("v2/TurnCompletedNotification", "", &["turn"]),
     (

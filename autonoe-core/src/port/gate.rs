@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Events, Grants, HookDecision, PreToolUseHook, ProjectPaths, RunEventKind, ToolCall, ToolKind,
+    CallRecords, Events, Grants, HookDecision, PreToolUseHook, ProjectPaths, RunEventKind,
+    ToolCall, ToolKind, Toolbox,
 };
 use crate::domain::InvalidValue;
 
@@ -52,6 +53,7 @@ pub struct Gate {
     time_limit: Duration,
     events: Events,
     over: CancellationToken,
+    records: Option<CallRecords>,
 }
 
 impl Gate {
@@ -68,6 +70,7 @@ impl Gate {
             time_limit: Self::DEFAULT_TIME_LIMIT,
             events: Events::silent(),
             over: CancellationToken::new(),
+            records: None,
         }
     }
 
@@ -110,6 +113,12 @@ impl Gate {
         self
     }
 
+    /// Sets the records in which calls of our tools are announced.
+    pub(crate) fn with_records(mut self, records: CallRecords) -> Self {
+        self.records = Some(records);
+        self
+    }
+
     /// Returns what is granted.
     pub fn grants(&self) -> &Grants {
         &self.grants
@@ -125,6 +134,12 @@ impl Gate {
         let mut decision = self.judge(call).await;
         if self.over.is_cancelled() {
             decision = GateDecision::deny("session-over", "the session is over", None);
+        }
+        if let (Some(records), Some(tool)) = (&self.records, Toolbox::tool_name(&call.name)) {
+            match decision.is_allowed() {
+                true => records.announce(&call.id, tool, &call.input),
+                false => records.deny(&call.id, tool, &call.input),
+            }
         }
         tracing::debug!(call = %call.id, tool = %call.name, ?decision, "gate decided");
         self.events

@@ -4,6 +4,7 @@ mod agent;
 mod agent_error;
 mod assist;
 mod backend_probe;
+mod call_records;
 mod capabilities;
 mod clock;
 mod gate;
@@ -39,6 +40,7 @@ mod tool_call;
 mod tool_context;
 mod tool_error;
 mod tool_execution;
+mod tool_response;
 mod tool_server;
 mod toolbox;
 mod typed_tool;
@@ -50,6 +52,7 @@ pub use agent::{
 pub use agent_error::{AgentError, AgentErrorKind};
 pub use assist::{AssistRequest, Assistant};
 pub use backend_probe::{Availability, BackendProbe, Credentials};
+pub(crate) use call_records::CallRecords;
 pub use capabilities::{
     Capabilities, HookCoverage, ServerReach, Support, TokenReports, ToldEvents,
 };
@@ -93,8 +96,8 @@ pub use tool::{Attachment, ErrorFormat, Tool, ToolDefinition, ToolEffect, ToolOu
 pub use tool_call::{ToolCall, ToolKind};
 pub use tool_context::ToolContext;
 pub use tool_error::{ToolError, ToolErrorCode};
-pub(crate) use tool_execution::CallRecords;
 pub use tool_execution::ToolExecution;
+pub use tool_response::ToolResponse;
 pub use tool_server::{ServedTools, ToolServer, ToolServerError};
 pub use toolbox::Toolbox;
 pub use typed_tool::{ToolDescription, TypedTool};

@@ -14,7 +14,8 @@ use super::{ToolContext, ToolError, plain_schema};
 ///
 /// An implementer owes:
 /// - an error for an input that does not fit, never a guess;
-/// - no effect when it returns an error;
+/// - no effect when it returns an error: a tool that failed half-way returns an output with
+///   [`error`](ToolOutput::ERROR) in its metadata;
 /// - that several calls may run at once;
 /// - an early return when [`ToolContext::cancelled`] is.
 ///
@@ -169,13 +170,14 @@ impl ErrorFormat {
 }
 
 /// What a tool gives back.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ToolOutput {
     /// What was done, in a few words for people.
     pub title: String,
-    /// Details for programs, by the tool's own names.
+    /// Details for programs, by the tool's own names. The call failed if `error` is there and neither null, false
+    /// nor blank; its text is the code of the error.
     pub metadata: Map<String, Value>,
     /// What the agent reads.
     pub output: String,
@@ -185,6 +187,44 @@ pub struct ToolOutput {
 }
 
 impl ToolOutput {
+    /// The name in the [metadata](Self::metadata) that makes the output that of a failed call.
+    ///
+    /// Its value is the code of the error, one of those of [`ToolErrorCode`](super::ToolErrorCode) or one of the
+    /// tool's own. With `LLM_ASSIST_REQUIRED` and the text `{"action": .., "prompt": .., "message": ..}` the tool asks
+    /// for the help of a model, as with [`ToolError::assist`].
+    ///
+    /// ```
+    /// use autonoe_core::{RunId, SessionKey, ToolContext, ToolDescription, ToolErrorCode};
+    /// use autonoe_core::{ToolError, ToolOutput, Toolbox, TypedTool, async_trait};
+    /// use serde_json::{Map, Value, json};
+    ///
+    /// struct Build;
+    ///
+    /// #[async_trait]
+    /// impl TypedTool for Build {
+    ///     type Input = Map<String, Value>;
+    ///     fn describe(&self) -> ToolDescription {
+    ///         ToolDescription::new("build", "Builds the project.")
+    ///     }
+    ///     async fn run(&self, _: Self::Input, _: &ToolContext) -> Result<ToolOutput, ToolError> {
+    ///         Ok(ToolOutput::new("2 of 3 parts are built; main.c:7 is wrong")
+    ///             .with_title("Built 2 of 3 parts")
+    ///             .with_metadata(ToolOutput::ERROR, "BUILD_BROKEN"))
+    ///     }
+    /// }
+    ///
+    /// # futures::executor::block_on(async {
+    /// let toolbox = Toolbox::new([Build.into_tool()]);
+    /// let context = ToolContext::new(SessionKey { run: RunId::new("run"), number: 1 });
+    ///
+    /// let error = toolbox.call("build", json!({}), context).await.expect_err("it failed");
+    ///
+    /// assert_eq!(error.code, ToolErrorCode::new("BUILD_BROKEN"));
+    /// assert_eq!(error.to_string(), "2 of 3 parts are built; main.c:7 is wrong");
+    /// # });
+    /// ```
+    pub const ERROR: &'static str = "error";
+
     /// Makes an output of what the agent reads.
     pub fn new(output: impl Into<String>) -> Self {
         Self {
@@ -240,4 +280,67 @@ pub struct Attachment {
     pub name: Option<String>,
     /// Its bytes.
     pub data: Arc<[u8]>,
+}
+
+impl Attachment {
+    /// Returns the file as text, for an agent that cannot be given the file: its name, type and content, or a note with
+    /// its size if it is no text.
+    pub fn to_text(&self) -> String {
+        let kind = &self.media_type;
+        let label = match &self.name {
+            Some(name) => format!("attached file {name} ({kind})"),
+            None => format!("attached file ({kind})"),
+        };
+        let is_text = kind.starts_with("text/") || kind == "application/json";
+        match std::str::from_utf8(&self.data) {
+            Ok(text) if is_text => format!("{label}:\n{text}"),
+            _ => format!(
+                "[{label}, {} bytes: it cannot be shown here]",
+                self.data.len()
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_of_an_attachment_is_its_content_or_a_note() {
+        for (kind, name, data, expected) in [
+            (
+                "text/csv",
+                Some("a.csv"),
+                b"1,2".as_slice(),
+                "attached file a.csv (text/csv):\n1,2",
+            ),
+            (
+                "application/json",
+                None,
+                b"{}",
+                "attached file (application/json):\n{}",
+            ),
+            (
+                "text/plain",
+                None,
+                b"\xff",
+                "[attached file (text/plain), 1 bytes: it cannot be shown here]",
+            ),
+            (
+                "audio/wav",
+                Some("a.wav"),
+                b"RIFF",
+                "[attached file a.wav (audio/wav), 4 bytes: it cannot be shown here]",
+            ),
+        ] {
+            let attachment = Attachment {
+                media_type: kind.to_owned(),
+                name: name.map(str::to_owned),
+                data: data.into(),
+            };
+
+            assert_eq!(attachment.to_text(), expected);
+        }
+    }
 }

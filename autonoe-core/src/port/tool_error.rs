@@ -7,11 +7,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{AssistRequest, ErrorFormat};
+use super::{AssistRequest, Attachment, ErrorFormat, ToolOutput};
 
-/// Why a tool did not do what it was asked. Nothing was changed.
+/// Why a tool did not do what it was asked.
 ///
-/// Its text is what the agent reads: `CODE: message`, or JSON if the
+/// A tool that returns an error has changed nothing. A tool that failed after it changed something returns an
+/// output with [`error`](ToolOutput::ERROR) in its metadata; a [`Toolbox`](super::Toolbox) makes an
+/// error with that output of it.
+///
+/// Its text is what the agent reads: the text of the [output](Self::output), else `CODE: message`, or JSON if the
 /// [definition](super::ToolDefinition::errors) of the tool says so.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
@@ -23,6 +27,9 @@ pub struct ToolError {
     /// What the tool asks a model for, when that is all that it needs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assist: Option<Box<AssistRequest>>,
+    /// Title, metadata, text and attachments of the failed call, if there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Box<ToolOutput>>,
     #[serde(skip)]
     format: ErrorFormat,
 }
@@ -34,14 +41,16 @@ impl ToolError {
             code,
             message: message.into(),
             assist: None,
+            output: None,
             format: ErrorFormat::Text,
         }
     }
 
     /// Asks for the help of a model: `prompt` is what it is told, `message` says why to people.
     ///
-    /// Where somebody can ask a model, the tool is [called again](super::Tool::assisted) with the answer;
-    /// else the agent gets the error [`LLM_ASSIST_REQUIRED`](ToolErrorCode::LLM_ASSIST_REQUIRED).
+    /// Where the backend can ask a model, the tool is [called again](super::Tool::assisted) with the answer.
+    /// Elsewhere the agent gets the error [`LLM_ASSIST_REQUIRED`](ToolErrorCode::LLM_ASSIST_REQUIRED) with the
+    /// prompt. An output with this code in its [metadata](ToolOutput::ERROR) asks for the same.
     ///
     /// ```
     /// use autonoe_core::{ToolError, ToolErrorCode};
@@ -66,6 +75,22 @@ impl ToolError {
         self
     }
 
+    /// Adds the title, metadata, text and attachments of the failed call.
+    ///
+    /// The agent reads the text of `output`, unless it is blank, and gets the attachments.
+    #[must_use]
+    pub fn with_output(mut self, output: ToolOutput) -> Self {
+        self.output = Some(Box::new(output));
+        self
+    }
+
+    /// Returns the attachments of the failed call.
+    pub fn attachments(&self) -> &[Attachment] {
+        self.output
+            .as_ref()
+            .map_or(&[], |output| &output.attachments)
+    }
+
     /// Writes the error in `format` from now on.
     pub(super) fn in_format(mut self, format: ErrorFormat) -> Self {
         self.format = format;
@@ -78,6 +103,11 @@ impl std::error::Error for ToolError {}
 impl fmt::Display for ToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { code, message, .. } = self;
+        if let Some(output) = &self.output
+            && !output.output.trim().is_empty()
+        {
+            return f.write_str(&output.output);
+        }
         match self.format {
             ErrorFormat::Text => write!(f, "{code}: {message}"),
             ErrorFormat::Json => {

@@ -1,14 +1,13 @@
 //! What became of a tool call, for programs.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{ToolError, ToolErrorCode, ToolOutput};
+use super::ToolErrorCode;
+use super::call_records::CallRecord;
 use crate::domain::ToolStatus;
 use crate::domain::duration::millis;
 
@@ -32,6 +31,9 @@ pub struct ToolExecution {
     /// Details of a tool of ours, by its own names.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
+    /// Why the call failed, if that is known apart from what the agent was given.
+    #[serde(skip)]
+    pub(crate) message: Option<String>,
 }
 
 impl ToolExecution {
@@ -43,53 +45,21 @@ impl ToolExecution {
             duration,
             title: String::new(),
             metadata: Map::new(),
+            message: None,
         }
     }
 
-    /// Adds what the tool itself said.
+    /// Adds what the tool itself reported. A call that the tool reported as failed failed, whatever the agent made of it.
     pub(crate) fn with_record(mut self, record: CallRecord) -> Self {
-        if self.status == ToolStatus::Error {
-            self.error = record.error;
+        if let Some(code) = record.error
+            && self.status != ToolStatus::Denied
+        {
+            self.status = ToolStatus::Error;
+            self.error = Some(code);
+            self.message = record.message;
         }
         self.title = record.title;
         self.metadata = record.metadata;
         self
-    }
-}
-
-/// What tools of ours said of their calls, until the agent's stream tells that those ended.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct CallRecords(Arc<Mutex<HashMap<String, CallRecord>>>);
-
-/// What a tool of ours said of a call.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct CallRecord {
-    error: Option<ToolErrorCode>,
-    title: String,
-    metadata: Map<String, Value>,
-}
-
-impl CallRecords {
-    pub(super) fn note(&self, call_id: &str, result: &Result<ToolOutput, ToolError>) {
-        let record = match result {
-            Ok(output) => CallRecord {
-                error: None,
-                title: output.title.clone(),
-                metadata: output.metadata.clone(),
-            },
-            Err(error) => CallRecord {
-                error: Some(error.code.clone()),
-                ..CallRecord::default()
-            },
-        };
-        self.lock().insert(call_id.to_owned(), record);
-    }
-
-    pub(crate) fn take(&self, call_id: &str) -> Option<CallRecord> {
-        self.lock().remove(call_id)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, CallRecord>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,6 +1,7 @@
 //! The tools of one session.
 
 mod offered;
+mod reported_failure;
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -19,8 +20,9 @@ use super::{
 ///
 /// Whatever the backend, a tool gets only input that fits its schema; numbers and booleans that
 /// came as texts are taken for what they are (see [`InputSchema::coerce`](super::InputSchema::coerce)).
-/// A tool that asks a model for help gets it, if the [context](ToolContext::assistant) has someone
-/// to ask. A call never panics: an unknown tool, a panic and a cancellation are errors.
+/// A tool that asks a model for help gets it, if the [context](ToolContext::assistant) has an assistant;
+/// else the agent is given the prompt. A call never panics: an unknown tool, a panic and a cancellation are errors, and
+/// so is an output with [`error`](ToolOutput::ERROR) in its metadata.
 ///
 /// ```
 /// use autonoe_core::{RunId, SessionKey, ToolContext, ToolErrorCode, Toolbox};
@@ -142,13 +144,15 @@ impl Toolbox {
         &self,
         name: &str,
         input: Value,
-        context: ToolContext,
+        mut context: ToolContext,
     ) -> Result<ToolOutput, ToolError> {
-        let call_id = context.call_id.clone();
+        let Some(records) = &self.records else {
+            return self.carry_out(name, input, context).await;
+        };
+        let call = records.start(context.call_id.as_deref(), name, &input);
+        context.call_id.clone_from(&call.id);
         let result = self.carry_out(name, input, context).await;
-        if let (Some(records), Some(call_id)) = (&self.records, &call_id) {
-            records.note(call_id, &result);
-        }
+        call.end(&result);
         result
     }
 

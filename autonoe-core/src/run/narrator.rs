@@ -7,12 +7,14 @@ use jiff::Timestamp;
 
 use crate::domain::quota::between;
 use crate::domain::{Failure, SessionEnd, SessionOutcome, StreamEvent, ToolStatus};
-use crate::port::{CallRecords, Clock, Events, RunEventKind, ToolErrorCode, ToolExecution};
+use crate::port::{
+    CallRecords, Clock, Events, ProgressNote, RunEventKind, ToolErrorCode, ToolExecution, Toolbox,
+};
 
 /// Tells observers what an agent does, from its prompt to its end.
 ///
 /// Each call gets one start and one end, both at the place of the call, and each agent gets one
-/// end, also when its stream ends without one.
+/// end, also when its stream ends without one. Progress is shown from the start to the end of each agent.
 pub(super) struct Narrator {
     events: Events,
     clock: Arc<dyn Clock>,
@@ -21,6 +23,8 @@ pub(super) struct Narrator {
     open: BTreeMap<String, OpenCall>,
     /// What the agent said since its last call.
     answer: String,
+    /// Shown from the start to the end of the agent.
+    progress: Option<ProgressNote>,
     is_over: bool,
 }
 
@@ -39,6 +43,7 @@ impl Narrator {
     ) -> Self {
         events.emit(RunEventKind::AgentStarted { prompt });
         Self {
+            progress: Some(events.progress("working")),
             events,
             clock,
             records,
@@ -54,9 +59,13 @@ impl Narrator {
             StreamEvent::ToolInvocation {
                 call_id,
                 name,
+                input,
                 agent,
                 ..
             } => {
+                if let Some(tool) = Toolbox::tool_name(name) {
+                    self.records.announce(call_id, tool, input);
+                }
                 self.events
                     .at_call(call_id)
                     .emit(RunEventKind::Agent { stream });
@@ -101,6 +110,7 @@ impl Narrator {
         for (call_id, call) in std::mem::take(&mut self.open) {
             self.tool_cut_off(&call_id, &call);
         }
+        self.progress = None;
         match failure(end) {
             None => self.events.emit(RunEventKind::AgentEnded {
                 answer: &self.answer,
@@ -121,8 +131,10 @@ impl Narrator {
 
     /// Tells the end of a call that the session did not wait for.
     fn tool_cut_off(&self, call_id: &str, call: &OpenCall) {
+        self.records.take(call_id);
         let mut execution = ToolExecution::new(ToolStatus::Error, self.since(call));
         execution.error = Some(ToolErrorCode::CANCELLED);
+        execution.message = Some("the session ended before the call".to_owned());
         self.told(call_id, call, "", &execution);
     }
 

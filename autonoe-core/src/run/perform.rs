@@ -261,6 +261,7 @@ impl Setting {
             .until(over.clone());
         let gate = gate(parts, stand, task, &tools)?
             .with_events(events.clone())
+            .with_records(records.clone())
             .until(over.clone());
         let served = self.serve(stand, &key, &tools).await?;
         let mut spec = parts.session_spec(key, gate, tools);

@@ -125,23 +125,77 @@ async fn a_tool_may_ask_a_few_times_and_not_for_ever() {
     assert_eq!(helper.requests.lock().expect("not poisoned").len(), 2 + 4);
 }
 
+/// What an agent is given that must answer for the tool itself.
+fn prompt_for_agent() -> Value {
+    json!({
+        "action": "LLM_ASSIST_REQUIRED",
+        "prompt": "Summarise: long",
+        "message": "the text is too long",
+    })
+}
+
 // Shows: framework/tools/agent-takes-action
 #[tokio::test]
-async fn without_anybody_to_ask_the_agent_gets_a_clear_error() {
+async fn without_an_assistant_the_agent_gets_the_prompt() {
     let error = summarise(None, json!({"text": "long"}))
         .await
-        .expect_err("nobody helps");
+        .expect_err("no assistant");
+
+    assert_eq!(error.code, ToolErrorCode::LLM_ASSIST_REQUIRED);
+    assert_eq!(error.message, "the text is too long");
+    let read: Value = serde_json::from_str(&error.to_string()).expect("JSON");
+    assert_eq!(read, prompt_for_agent());
+}
+
+/// Asks for help with the code of its result.
+struct Coded;
+
+#[async_trait]
+impl TypedTool for Coded {
+    type Input = Text;
+
+    fn describe(&self) -> ToolDescription {
+        ToolDescription::new("coded", "Summarises.").read_only()
+    }
+
+    async fn run(&self, _: Text, _: &ToolContext) -> Result<ToolOutput, ToolError> {
+        Ok(ToolOutput::json(&prompt_for_agent())
+            .with_title("LLM Assistance Required")
+            .with_metadata("error", "LLM_ASSIST_REQUIRED"))
+    }
+
+    async fn assisted(
+        &self,
+        _: Text,
+        answer: String,
+        _: &ToolContext,
+    ) -> Result<ToolOutput, ToolError> {
+        Ok(ToolOutput::new(answer).with_title("Summarised"))
+    }
+}
+
+// Shows: framework/tools/llm-assist-required-with-prompt, framework/tools/agent-takes-action
+#[tokio::test]
+async fn assist_is_recognised_as_a_result_code() {
+    let toolbox = Toolbox::new([Coded.into_tool()]);
+    let helper = Helper::answering("short");
+    let input = json!({"text": "long"});
+
+    let helped = context().with_assistant(helper.clone());
+    let helped = toolbox.call("coded", input.clone(), helped).await;
+    let alone = toolbox.call("coded", input, context()).await;
 
     assert_eq!(
-        error.to_string(),
-        "LLM_ASSIST_REQUIRED: the text is too long; the tool needs the help of a model, \
-         and this agent cannot ask one for it"
+        helped.expect("helped"),
+        ToolOutput::new("short").with_title("Summarised")
     );
-    assert!(
-        error
-            .assist
-            .is_some_and(|request| request.prompt == "Summarise: long")
-    );
+    let requests = helper.requests.lock().expect("not poisoned");
+    assert_eq!(*requests, [AssistRequest::new("Summarise: long")]);
+    let error = alone.expect_err("no assistant");
+    assert_eq!(error.code, ToolErrorCode::LLM_ASSIST_REQUIRED);
+    let read: Value = serde_json::from_str(&error.to_string()).expect("JSON");
+    assert_eq!(read, prompt_for_agent());
+    assert_eq!(error.output.expect("kept").title, "LLM Assistance Required");
 }
 
 // Shows: framework/tools/agent-takes-action

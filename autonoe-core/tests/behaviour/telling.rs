@@ -11,10 +11,12 @@ use autonoe_core::{
     TypedTool,
 };
 use autonoe_testkit::{Expectation, ModelUse, ScriptedAgents, SessionScript, ToolUse};
+use futures::{StreamExt, stream};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::behaviour::own_backend::{OwnBackend, done};
 use crate::behaviour::support::{Bench, create, passes, plans};
 
 /// What was told under these names, in order.
@@ -161,6 +163,14 @@ impl TypedTool for Printer {
             .events()
             .trace("a page is fed", Some(&json!({"tray": 2})));
         tokio::time::sleep(Duration::from_secs(2)).await;
+        if input.count > 99 {
+            return Ok(
+                ToolOutput::new("9 pages are printed, then the paper jammed")
+                    .with_title("Printed 9 pages")
+                    .with_metadata("pages", 9)
+                    .with_metadata("error", "PAPER_JAM"),
+            );
+        }
         if input.count > 9 {
             return Err(ToolError::new(
                 ToolErrorCode::new("OUT_OF_PAPER"),
@@ -186,6 +196,7 @@ async fn a_tool_call_ends_with_its_result_and_what_became_of_it() {
             .calls(print(json!("3")))
             .calls(print(json!(10)).expecting(Expectation::Fails))
             .calls(print(json!("many")).expecting(Expectation::Fails))
+            .calls(print(json!(100)).expecting(Expectation::Fails))
             .calls(ToolUse::new("Bash", json!({"command": "ls"})).answering("a file"))
             .is_denied_by(
                 "file-scope",
@@ -240,7 +251,7 @@ async fn a_tool_call_ends_with_its_result_and_what_became_of_it() {
                 *duration,
             )
         })
-        .take(5)
+        .take(6)
         .collect();
     assert_eq!(
         found,
@@ -258,6 +269,12 @@ async fn a_tool_call_ends_with_its_result_and_what_became_of_it() {
                 Some("VALIDATION_ERROR"),
                 seconds(0)
             ),
+            (
+                "mcp__autonoe__print",
+                ToolStatus::Error,
+                Some("PAPER_JAM"),
+                seconds(2)
+            ),
             ("Bash", ToolStatus::Ok, None, seconds(0)),
             (
                 "Write",
@@ -268,7 +285,7 @@ async fn a_tool_call_ends_with_its_result_and_what_became_of_it() {
         ]
     );
     assert_eq!(
-        (ends[0].1.as_str(), ends[3].1.as_str()),
+        (ends[0].1.as_str(), ends[4].1.as_str()),
         ("printed", "a file")
     );
     let json = &told(&bench, &["tool_ended"])[0];
@@ -290,6 +307,63 @@ async fn a_tool_call_ends_with_its_result_and_what_became_of_it() {
     assert_eq!(
         (&traces[0]["message"], &traces[0]["data"]),
         (&json!("a page is fed"), &json!({"tray": 2}))
+    );
+}
+
+// Shows: framework/tools/tool-execution-result-with-error
+// Shows: framework/tools/result-title-metadata-output
+#[tokio::test(start_paused = true)]
+async fn an_error_in_the_metadata_is_a_failure_with_title_and_details() {
+    let bench = Bench::new([
+        SessionScript::new("prints")
+            .calls(
+                ToolUse::new("mcp__autonoe__print", json!({"count": 100}))
+                    .expecting(Expectation::Fails),
+            )
+            .uses_tool("mcp__autonoe__create", create(&["A"]))
+            .ends(),
+        passes("A"),
+    ]);
+    let outputs: Arc<Mutex<Vec<String>>> = Arc::default();
+    let keep = outputs.clone();
+    let observer = move |event: &RunEvent<'_>| {
+        if let RunEventKind::ToolEnded { output, .. } = &event.kind {
+            keep.lock().expect("not poisoned").push(output.to_string());
+        }
+    };
+
+    let runner = bench.runner().tool(Printer.into_tool());
+    bench.run(runner.observer(Arc::new(observer))).await;
+
+    let mut ended = told(&bench, &["tool_ended"]).swap_remove(0);
+    let place = ended.as_object_mut().expect("an object");
+    for name in [
+        "at",
+        "runId",
+        "session",
+        "spanId",
+        "parentSpanId",
+        "traceId",
+    ] {
+        place.remove(name);
+    }
+    let call_id = place.remove("callId").expect("every call has an id");
+    assert!(call_id.is_string());
+    assert_eq!(
+        ended,
+        json!({
+            "event": "tool_ended",
+            "tool": "mcp__autonoe__print",
+            "status": "error",
+            "error": "PAPER_JAM",
+            "durationMs": 2000,
+            "title": "Printed 9 pages",
+            "metadata": {"pages": 9, "error": "PAPER_JAM"},
+        })
+    );
+    assert_eq!(
+        outputs.lock().expect("not poisoned")[0],
+        "9 pages are printed, then the paper jammed"
     );
 }
 
@@ -413,18 +487,134 @@ async fn progress_is_shown_and_hidden_also_when_the_session_is_cut_off() {
         .iter()
         .filter_map(|event| event["event"].as_str())
         .collect();
+    let session = [
+        "progress_shown",
+        "progress_shown",
+        "progress_hidden",
+        "progress_hidden",
+        "session_ended",
+    ];
+    assert_eq!(names, [session, session].concat());
+    let messages = [&told[0]["message"], &told[1]["message"]];
+    assert_eq!(messages, ["working", "compacting"]);
+}
+
+// Shows: framework/callbacks/on-spinner-start-message-on
+#[tokio::test(start_paused = true)]
+async fn progress_surrounds_every_agent() {
+    let open = StreamEvent::tool_invocation("c", "Bash", json!({"command": "ls"}));
+    let says = |name: &str| SessionScript::new(name).says("x").sends(open.clone());
+    for (script, end) in [
+        (plans(&["A"]), "agent_ended"),
+        (says("breaks off"), "agent_failed"),
+        (
+            says("fails").fails(AgentErrorKind::Crashed, "gone"),
+            "agent_failed",
+        ),
+        (says("panics").panics(), "agent_failed"),
+        (says("hangs").hangs(), "agent_failed"),
+    ] {
+        let bench = Bench::new([script]);
+        let control = RunControl::new();
+        let cancel = control.clone();
+        let observer = move |event: &RunEvent<'_>| {
+            // Only the agent that hangs is still there.
+            if let RunEventKind::Agent {
+                stream: StreamEvent::ToolInvocation { name, .. },
+            } = event.kind
+                && name == "Bash"
+            {
+                let cancel = cancel.clone();
+                tokio::spawn(async move {
+                    tokio::time::sleep(Duration::from_secs(60)).await;
+                    cancel.cancel();
+                });
+            }
+        };
+
+        let runner = bench.runner().max_iterations(1).max_retries(0);
+        let runner = runner.observer(Arc::new(observer));
+        runner.build().expect("parts fit").run(&control).await;
+
+        let mut names: Vec<_> = bench
+            .log
+            .json()
+            .iter()
+            .filter_map(|event| event["event"].as_str().map(str::to_owned))
+            .collect();
+        let start = names.iter().position(|name| name == "agent_started");
+        names.drain(..start.expect("an agent started"));
+        let stop = names.iter().position(|name| name == end);
+        names.truncate(stop.expect("it ended") + 1);
+        assert_eq!(names[..2], ["agent_started", "progress_shown"], "{names:?}");
+        assert_eq!(
+            names[names.len() - 2..],
+            ["progress_hidden", end],
+            "{names:?}"
+        );
+        let hidden = names.iter().filter(|name| *name == "progress_hidden");
+        assert_eq!(hidden.count(), 1);
+    }
+}
+
+/// Calls a tool of ours as an MCP server does, without the id that the agent has for the call.
+async fn calls_without_id(spec: SessionSpec, count: u32) {
+    let input = json!({"count": count});
+    let context = ToolContext::new(spec.key.clone());
+    let _ = spec.tools.call("print", input, context).await;
+}
+
+// Shows: framework/tools/call-ids-of-served-tools
+#[tokio::test(start_paused = true)]
+async fn a_call_without_an_id_ends_with_its_title_and_code() {
+    let invocation = |id: &str, count: u32| {
+        let input = json!({"count": count});
+        Ok(StreamEvent::tool_invocation(
+            id,
+            "mcp__autonoe__print",
+            input,
+        ))
+    };
+    let response = |id: &str| Ok(StreamEvent::tool_response(id, "..", ToolStatus::Ok));
+    let backend = OwnBackend::new(move |spec| {
+        let called = stream::once(async move {
+            let calls = [3, 100].map(|count| calls_without_id(spec.clone(), count));
+            futures::future::join_all(calls).await;
+            Ok(StreamEvent::text("working"))
+        });
+        stream::iter([invocation("a", 100), invocation("b", 3)])
+            .chain(called)
+            .chain(stream::iter([response("a"), response("b"), done()]))
+            .boxed()
+    });
+    let bench = Bench::with(ScriptedAgents::new([]));
+
+    let runner = bench.runner().agents(Arc::new(backend));
+    let runner = runner.tool(Printer.into_tool()).max_iterations(1);
+    bench.run(runner).await;
+
+    let ended: Vec<_> = told(&bench, &["tool_ended"])
+        .iter()
+        .map(|event| {
+            json!([
+                event["callId"],
+                event["status"],
+                event["error"],
+                event["title"]
+            ])
+        })
+        .collect();
     assert_eq!(
-        names,
+        ended,
         [
-            "progress_shown",
-            "progress_hidden",
-            "session_ended",
-            "progress_shown",
-            "progress_hidden",
-            "session_ended",
+            json!(["a", "error", "PAPER_JAM", "Printed 9 pages"]),
+            json!(["b", "ok", null, "Printed"]),
         ]
     );
-    assert_eq!(told[0]["message"], "compacting");
+    let progress = told(&bench, &["tool_progress"]);
+    let mut ids = [&progress[0]["callId"], &progress[1]["callId"]].map(Value::to_string);
+    ids.sort();
+    assert_eq!(ids, ["\"a\"", "\"b\""]);
 }
 
 /// Scripted agents, and what their last session was given.

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use autonoe_core::{
-    Attachment, Tool, ToolContext, ToolDefinition, ToolDescription, ToolError, ToolErrorCode,
-    ToolOutput, Toolbox, TypedTool,
+    Tool, ToolContext, ToolDefinition, ToolDescription, ToolError, ToolErrorCode, ToolOutput,
+    Toolbox, TypedTool,
 };
 use autonoe_testkit::SessionScript;
 use serde_json::{Value, json};
@@ -116,12 +116,7 @@ impl Tool for Notes {
             .lock()
             .expect("not poisoned")
             .push((input, context.clone()));
-        let picture = Attachment {
-            media_type: "image/png".to_owned(),
-            name: Some("a.png".to_owned()),
-            data: Arc::from([1_u8, 2].as_slice()),
-        };
-        Ok(ToolOutput::new("noted").with_attachment(picture))
+        Ok(ToolOutput::new("noted"))
     }
 }
 
@@ -213,20 +208,6 @@ async fn a_tool_is_told_who_calls_it_and_where() {
         ),
         (Some("call-1"), Some("message-1"), Some("reviewer"))
     );
-}
-
-// Shows: framework/tools/result.attachments
-#[tokio::test]
-async fn attachments_reach_the_backend() {
-    let toolbox = Toolbox::new([Notes::of(json!({})) as Arc<dyn Tool>]);
-
-    let output = toolbox
-        .call("notes", json!({}), context())
-        .await
-        .expect("it works");
-
-    assert_eq!(output.attachments[0].media_type, "image/png");
-    assert_eq!(*output.attachments[0].data, [1, 2]);
 }
 
 #[test]

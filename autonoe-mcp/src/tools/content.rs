@@ -17,30 +17,42 @@ const CODE: &str = "autonoe/code";
 /// when the text is an object of JSON, and then it is that object; details for programs go where
 /// no agent looks.
 pub(crate) fn gave(output: &ToolOutput) -> CallToolResult {
-    let mut content = vec![ContentBlock::text(output.output.as_str())];
-    let attached = output.attachments.iter().enumerate();
-    content.extend(attached.map(|(index, file)| attachment(index, file)));
-    let mut result = CallToolResult::success(content);
+    let mut result = CallToolResult::success(blocks(&output.output, &output.attachments));
     result.structured_content = object(&output.output);
+    finished(result, details(Some(output)))
+}
+
+/// Returns the result of a tool that did not do what it was asked.
+pub(crate) fn failed(error: &ToolError) -> CallToolResult {
+    let text = error.to_string();
+    let mut result = CallToolResult::error(blocks(&text, error.attachments()));
+    result.structured_content = object(&text);
+    let mut about = details(error.output.as_deref());
+    about.insert(CODE.into(), error.code.as_str().into());
+    finished(result, about)
+}
+
+fn blocks(text: &str, attachments: &[Attachment]) -> Vec<ContentBlock> {
+    let files = attachments.iter().enumerate();
+    let files = files.map(|(index, file)| attachment(index, file));
+    std::iter::once(ContentBlock::text(text))
+        .chain(files)
+        .collect()
+}
+
+/// Returns the title and the metadata of a call, for programs.
+fn details(output: Option<&ToolOutput>) -> Map<String, Value> {
     let mut about = Map::new();
+    let Some(output) = output else {
+        return about;
+    };
     if !output.title.is_empty() {
         about.insert(TITLE.into(), output.title.as_str().into());
     }
     if !output.metadata.is_empty() {
         about.insert(METADATA.into(), Value::Object(output.metadata.clone()));
     }
-    finished(result, about)
-}
-
-/// Returns the result of a tool that did not do what it was asked.
-pub(crate) fn failed(error: &ToolError) -> CallToolResult {
-    let text = error.to_string();
-    let structured = object(&text);
-    let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
-    result.structured_content = structured;
-    let mut about = Map::new();
-    about.insert(CODE.into(), error.code.as_str().into());
-    finished(result, about)
+    about
 }
 
 fn finished(mut result: CallToolResult, about: Map<String, Value>) -> CallToolResult {
@@ -194,6 +206,31 @@ mod tests {
                 "content": [{"type": "text", "text": "NOT_FOUND: there is no DL-9"}],
                 "isError": true,
                 "_meta": {"autonoe/code": "NOT_FOUND"},
+            })
+        );
+    }
+
+    #[test]
+    fn a_failure_keeps_title_metadata_and_attachments() {
+        let output = ToolOutput::new("9 pages are printed")
+            .with_title("Printed 9 pages")
+            .with_metadata("pages", 9)
+            .with_attachment(file("image/png", None, &[1, 2]));
+        let error = ToolError::new(ToolErrorCode::new("PAPER_JAM"), "jammed").with_output(output);
+
+        assert_eq!(
+            told(&failed(&error)),
+            json!({
+                "content": [
+                    {"type": "text", "text": "9 pages are printed"},
+                    {"type": "image", "data": "AQI=", "mimeType": "image/png"},
+                ],
+                "isError": true,
+                "_meta": {
+                    "autonoe/code": "PAPER_JAM",
+                    "autonoe/title": "Printed 9 pages",
+                    "autonoe/metadata": {"pages": 9},
+                },
             })
         );
     }

@@ -167,8 +167,9 @@ fn result(call: &Call<'_>, done: Result<ToolOutput, ToolError>) -> (ToolResult, 
             (result.with_attachments(output.attachments), ToolStatus::Ok)
         }
         Err(error) => {
+            let attachments = error.attachments().to_vec();
             let result = ToolResult::failed(call.id, call.name, error.to_string());
-            (result, ToolStatus::Error)
+            (result.with_attachments(attachments), ToolStatus::Error)
         }
     }
 }

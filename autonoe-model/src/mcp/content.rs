@@ -32,16 +32,18 @@ pub(super) fn output(result: &Value, options: &McpOptions) -> Result<ToolOutput,
         read.texts.extend(structured.map(Value::to_string));
     }
     let text = cut(&read.texts.join("\n"), options.output_bytes);
+    let mut output = ToolOutput::default();
+    output.attachments = read.attachments;
     if result.get("isError").and_then(Value::as_bool) == Some(true) {
         let text = if text.trim().is_empty() {
             "the tool failed and did not say why".to_owned()
         } else {
             text
         };
-        return Err(ToolError::new(ToolErrorCode::new("TOOL_FAILED"), text));
+        let error = ToolError::new(ToolErrorCode::new("TOOL_FAILED"), text);
+        return Err(error.with_output(output));
     }
-    let mut output = ToolOutput::new(text);
-    output.attachments = read.attachments;
+    output.output = text;
     Ok(output)
 }
 

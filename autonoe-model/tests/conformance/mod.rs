@@ -5,4 +5,5 @@ mod memory;
 mod providers;
 mod replies;
 mod scripted;
+mod tool_results;
 mod turns;

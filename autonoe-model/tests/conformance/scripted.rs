@@ -32,7 +32,7 @@ pub(crate) enum Api {
 
 impl Api {
     /// Returns how a configuration calls the provider.
-    fn tag(self) -> &'static str {
+    pub(crate) fn tag(self) -> &'static str {
         match self {
             Self::Anthropic => "anthropic",
             Self::Responses => "openai",
@@ -50,7 +50,7 @@ impl Api {
         }
     }
 
-    fn serve(self, script: Script) -> Server {
+    pub(crate) fn serve(self, script: Script) -> Server {
         match self {
             Self::Anthropic => Server::Anthropic(AnthropicServer::start(script)),
             Self::Responses | Self::Chat => Server::OpenAi(OpenAiServer::start(script)),
@@ -59,14 +59,14 @@ impl Api {
     }
 }
 
-enum Server {
+pub(crate) enum Server {
     Anthropic(AnthropicServer),
     OpenAi(OpenAiServer),
     Gemini(GeminiServer),
 }
 
 impl Server {
-    fn base_url(&self) -> String {
+    pub(crate) fn base_url(&self) -> String {
         match self {
             Self::OpenAi(server) => server.api_url(),
             other => other.url(),
@@ -90,7 +90,7 @@ impl Deref for Server {
 pub(crate) struct ScriptedProvider(pub(crate) Api);
 
 impl ScriptedProvider {
-    fn spec(&self, base_url: &str, timeouts: &Value) -> Value {
+    pub(crate) fn spec(&self, base_url: &str, timeouts: &Value) -> Value {
         json!({
             "type": self.0.tag(),
             "baseUrl": base_url,

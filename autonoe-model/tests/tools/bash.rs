@@ -80,15 +80,18 @@ async fn a_command_that_takes_too_long_is_ended_with_all_that_it_started() {
         );
 
         let input = json!({"command": command, "timeout": 10_000});
-        let output = yard.call("Bash", input).await.expect("it ran");
+        let error = yard
+            .call("Bash", input)
+            .await
+            .expect_err("it took too long");
 
+        assert_eq!(error.code, ToolErrorCode::TIMEOUT);
         assert!(
-            output
-                .output
+            error
+                .to_string()
                 .starts_with("begun\n[ended after 10000 milliseconds"),
-            "{output:?}"
+            "{error:?}"
         );
-        assert_eq!(output.metadata["error"], ToolErrorCode::TIMEOUT.as_str());
         assert_eq!(yard.processes(), 0);
     };
 
@@ -217,10 +220,13 @@ async fn an_endless_flood_ends_with_its_time() {
     let yard = Yard::new();
 
     let input = json!({"command": "yes & yes >&2", "timeout": 300});
-    let output = yard.call("Bash", input).await.expect("it ran");
+    let error = yard
+        .call("Bash", input)
+        .await
+        .expect_err("it took too long");
 
-    assert_eq!(output.metadata["error"], "TIMEOUT");
-    assert!(output.output.len() < 31_000);
+    assert_eq!(error.code, ToolErrorCode::TIMEOUT);
+    assert!(error.to_string().len() < 31_000);
     assert_eq!(yard.processes(), 0);
 }
 

@@ -11,12 +11,14 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+mod camera;
 mod folders;
 mod git;
 mod host;
 mod waiting;
 mod watched_run;
 
+pub use camera::Camera;
 pub use folders::{files_in, names_in, processes_in, sessions_in};
 pub use git::git;
 pub use host::Host;

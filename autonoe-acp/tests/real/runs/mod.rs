@@ -1,6 +1,7 @@
 //! Whole runs through the public API, in the outer sandbox: planning, coding, the ledger on disk.
 
 mod disturbed;
+mod tool_results;
 mod whole;
 
 use std::sync::Arc;

@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value};
 
+use super::reported_failure::{checked, with_prompt_for_agent};
 use crate::port::{
     InputSchema, InvalidSchema, Tool, ToolContext, ToolDefinition, ToolError, ToolErrorCode,
     ToolOutput,
@@ -61,20 +62,17 @@ impl Offered {
         }
     }
 
-    /// Calls the tool, and asks a model for it where it wants that and somebody can.
+    /// Calls the tool. Where it needs a model, asks the assistant, or else gives the agent the prompt.
     pub(super) async fn call(
         &self,
         input: Value,
         context: &ToolContext,
     ) -> Result<ToolOutput, ToolError> {
         let Some(assistant) = &context.assistant else {
-            return self
-                .tool
-                .call(input, context)
-                .await
-                .map_err(without_assistant);
+            let result = checked(self.tool.call(input, context).await);
+            return result.map_err(with_prompt_for_agent);
         };
-        let mut result = self.tool.call(input.clone(), context).await;
+        let mut result = checked(self.tool.call(input.clone(), context).await);
         for _ in 0..MOST_ASSISTS {
             let Some(request) = result
                 .as_ref()
@@ -87,7 +85,7 @@ impl Offered {
             if answer.trim().is_empty() {
                 return Err(self.unhelped("the model gave no answer"));
             }
-            result = self.tool.assisted(input.clone(), answer, context).await;
+            result = checked(self.tool.assisted(input.clone(), answer, context).await);
         }
         result.map_err(|error| match error.assist {
             Some(_) => self.unhelped("it asked a model too often"),
@@ -100,13 +98,4 @@ impl Offered {
         let message = format!("the tool {name} could not be helped: {why}");
         ToolError::new(ToolErrorCode::LLM_ASSIST_REQUIRED, message)
     }
-}
-
-fn without_assistant(mut error: ToolError) -> ToolError {
-    if error.assist.is_some() {
-        error
-            .message
-            .push_str("; the tool needs the help of a model, and this agent cannot ask one for it");
-    }
-    error
 }

@@ -49,8 +49,8 @@ impl Report {
                     .with_title("Ran a command")
                     .with_metadata("exitCode", code);
             }
-            // The command may have done a lot already, so this is no error of the tool,
-            // which would mean that nothing has happened.
+            // The command may have changed something already, so this is an output with an error
+            // in its metadata: a `ToolError` of the tool would promise that it has not.
             Ended::TimedOut | Ended::Cancelled => {
                 let limit = self.time.as_millis();
                 text.push_str(&format!(

@@ -83,10 +83,8 @@ fn object(input: &Value) -> Cow<'_, Value> {
 fn result(result: &ToolResult) -> Value {
     let mut content: Vec<Value> = text_block(&result.output).into_iter().collect();
     // The API wants nothing but text in the result of a call that failed.
-    let file = |attachment| match result.is_error {
-        true => {
-            text_block(&attachment::as_text(attachment).unwrap_or(attachment::note(attachment)))
-        }
+    let file = |attachment: &Attachment| match result.is_error {
+        true => text_block(&attachment.to_text()),
         false => Some(file_block(attachment)),
     };
     content.extend(result.attachments.iter().filter_map(file));
@@ -109,10 +107,7 @@ fn file_block(file: &Attachment) -> Value {
     let block = match kind {
         _ if IMAGES.contains(&kind) => "image",
         "application/pdf" => "document",
-        _ => {
-            let text = attachment::as_text(file).unwrap_or_else(|| attachment::note(file));
-            return json!({"type": "text", "text": text});
-        }
+        _ => return json!({"type": "text", "text": file.to_text()}),
     };
     let data = attachment::base64(file);
     json!({"type": block, "source": {"type": "base64", "media_type": kind, "data": data}})

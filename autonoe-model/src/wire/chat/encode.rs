@@ -7,7 +7,7 @@ use super::dialect::{ChatDialect, LimitField, Pictures, StreamUsage, ThinkingFie
 use super::message::assistant;
 use crate::contract::{Message, ModelRequest, ToolChoice, ToolResult};
 use crate::wire::Encoded;
-use crate::wire::openai::{Shown, effort, in_words, parameters, result_text, shown};
+use crate::wire::openai::{Shown, effort, parameters, result_text, shown};
 
 /// Writes down what `model` is asked.
 pub(super) fn encode(dialect: &ChatDialect, model: &str, request: &ModelRequest) -> Encoded {
@@ -90,7 +90,7 @@ fn tool(dialect: &ChatDialect, result: &ToolResult) -> Value {
     let files = result.attachments.iter();
     let words: String = files
         .filter(|file| picture(dialect, file).is_none())
-        .map(|file| format!("\n{}", in_words(file)))
+        .map(|file| format!("\n{}", file.to_text()))
         .collect();
     let content = result_text(result) + &words;
     json!({"role": "tool", "tool_call_id": result.call_id, "content": content})

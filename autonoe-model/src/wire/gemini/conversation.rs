@@ -104,8 +104,7 @@ fn result(result: &ToolResult, ids: &WireIds<'_>) -> Vec<Value> {
         if is_shown(&file.media_type) {
             files.push(file_part(file));
         } else {
-            let text = attachment::as_text(file).unwrap_or_else(|| attachment::note(file));
-            output = format!("{output}\n{text}");
+            output = format!("{output}\n{}", file.to_text());
         }
     }
     let mut response = json!({"name": result.name, "response": {field: output}});

@@ -2,7 +2,7 @@
 
 use autonoe_core::Attachment;
 
-use crate::wire::attachment::{as_text, base64, note};
+use crate::wire::attachment::base64;
 
 /// How a model sees a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,13 +26,8 @@ pub(in crate::wire) fn shown(file: &Attachment) -> Shown {
             name: file.name.clone().unwrap_or_else(|| "file.pdf".into()),
             url: data_url(&media_type, file),
         },
-        _ => Shown::Words(in_words(file)),
+        _ => Shown::Words(file.to_text()),
     }
-}
-
-/// Returns a file in words: what is in it, or that it cannot be shown.
-pub(in crate::wire) fn in_words(file: &Attachment) -> String {
-    as_text(file).unwrap_or_else(|| note(file))
 }
 
 fn data_url(media_type: &str, file: &Attachment) -> String {
@@ -66,8 +61,7 @@ mod tests {
         );
         for (media_type, name) in [("text/plain", "a.txt"), ("video/mp4", "a.mp4")] {
             let file = file(media_type, Some(name));
-            assert_eq!(shown(&file), Shown::Words(in_words(&file)));
+            assert_eq!(shown(&file), Shown::Words(file.to_text()));
         }
-        assert!(in_words(&file("text/plain", None)).ends_with("abc"));
     }
 }

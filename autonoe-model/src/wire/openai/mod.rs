@@ -12,7 +12,7 @@ pub(super) mod testing;
 mod tokens;
 
 pub(super) use arguments::{read_arguments, write_arguments};
-pub(super) use attachment::{Shown, in_words, shown};
+pub(super) use attachment::{Shown, shown};
 pub(super) use effort::effort;
 pub(super) use fault::{Fault, refused};
 pub(super) use frame::{Frame, broke_off, nonsense};

@@ -1,0 +1,80 @@
+//! Results of our tools, which the agent calls over MCP.
+
+use autonoe_testkit::model_server::{Script, Turn};
+use autonoe_testkit::program::Camera;
+use serde_json::{Value, json};
+
+use super::{passing, planning, run_in};
+use crate::setting::Setting;
+
+fn photo(input: Value) -> Turn {
+    Turn::tool("mcp_autonoe_photo", input)
+}
+
+/// Plays a run whose model takes two photos, one of which fails. Returns the events and what the model received.
+async fn photos(setting: &Setting, camera: &std::sync::Arc<Camera>) -> Vec<Value> {
+    let camera = camera.clone();
+    let run = run_in(setting).configure(|run| run.tool(camera));
+    let log = run.log();
+
+    let (report, ended) = run.until_it_ends().await;
+
+    assert!(report.exit.is_success(), "{report} {ended:?}");
+    log.json()
+}
+
+fn script() -> Script {
+    let photos = [photo(json!({})), photo(json!({"fails": true}))];
+    Script::new(photos.into_iter().chain(planning()).chain(passing()))
+}
+
+// Shows: framework/tools/call-ids-of-served-tools
+#[tokio::test]
+async fn a_served_tool_ends_with_its_title_and_code() {
+    let setting = Setting::new(script());
+    let camera = Camera::new();
+
+    let events = photos(&setting, &camera).await;
+
+    let ended: Vec<_> = events
+        .iter()
+        .filter(|event| event["event"] == "tool_ended")
+        .filter(|event| event["tool"] == "mcp__autonoe__photo")
+        .collect();
+    let told: Vec<_> = ended
+        .iter()
+        .map(|event| json!([event["status"], event["title"], event["error"]]))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            json!(["ok", "Took a photo", null]),
+            json!(["error", "Took the last photo", "FILM_FULL"]),
+        ]
+    );
+    let ids: Vec<_> = camera
+        .contexts()
+        .into_iter()
+        .map(|context| json!(context.call_id))
+        .collect();
+    let ended_ids: Vec<_> = ended.iter().map(|event| event["callId"].clone()).collect();
+    assert_eq!(ids, ended_ids);
+    setting.server.verify();
+    setting.assert_nothing_is_left();
+}
+
+// Shows: framework/tools/result.attachments
+#[tokio::test]
+async fn a_picture_of_a_tool_reaches_the_model() {
+    let setting = Setting::new(script());
+
+    photos(&setting, &Camera::new()).await;
+
+    let requests = setting.server.log().main_requests();
+    let counts = [1, 2].map(|number| {
+        let body = requests[number].raw.to_string();
+        body.matches(Camera::BASE64).count()
+    });
+    assert_eq!(counts, [1, 2], "a photo of each call");
+    setting.assert_nothing_is_left();
+}

@@ -1,0 +1,78 @@
+//! Results of our tools: what the model receives, and what a tool knows of its call.
+
+use std::sync::Arc;
+
+use autonoe_core::StreamEvent;
+use autonoe_testkit::model_server::{Script, ToolResult, Turn};
+use autonoe_testkit::program::Camera;
+use serde_json::{Value, json};
+
+use crate::build::{Build, on_both_builds};
+use crate::setting::{Setting, events_of};
+
+/// Calls the camera once. Returns what the model received of it, and the events of the stream.
+async fn photo(build: Build, camera: &Arc<Camera>, input: Value) -> (ToolResult, Vec<StreamEvent>) {
+    let turns = [
+        Turn::tool("mcp__autonoe__photo", input),
+        Turn::text("Seen."),
+    ];
+    let setting = Setting::new(build, Script::new(turns));
+    let mut client = setting.client(setting.spec([camera.clone() as _]));
+
+    let (events, error) = events_of(client.as_mut(), "Take a photo.").await;
+    client.dispose().await.expect("it ends");
+
+    assert!(error.is_none(), "{error:?}");
+    let requests = setting.server.log().main_requests();
+    let results = requests.last().expect("there are some").tool_results();
+    let result = results[0].clone();
+    setting.server.verify();
+    (result, events)
+}
+
+// Shows: framework/tools/result.attachments
+async fn a_picture_of_a_tool_reaches_the_model(build: Build) {
+    let (result, _) = photo(build, &Camera::new(), json!({})).await;
+
+    let parts = result.content.as_array().expect("a list of parts");
+    let picture = parts.iter().find(|part| part["type"] == "image");
+    let source = &picture.unwrap_or_else(|| panic!("{parts:?}"))["source"];
+    assert_eq!(
+        (&source["media_type"], &source["data"]),
+        (&json!("image/png"), &json!(Camera::BASE64))
+    );
+}
+
+/// The API of the model accepts only text in a failed result.
+async fn a_failed_call_names_its_picture(build: Build) {
+    let (result, _) = photo(build, &Camera::new(), json!({"fails": true})).await;
+
+    let text = &result.text;
+    assert!(result.is_error, "{text}");
+    assert!(text.contains("the film is full after this photo"), "{text}");
+    assert!(text.contains("photo.png"), "{text}");
+}
+
+// Shows: framework/tools/context-session-id-message-id
+async fn a_tool_gets_the_ids_of_its_call_and_turn(build: Build) {
+    let camera = Camera::new();
+
+    let (_, events) = photo(build, &camera, json!({})).await;
+
+    let contexts = camera.contexts();
+    assert_eq!(contexts.len(), 1);
+    let invoked = events.iter().find_map(|event| match event {
+        StreamEvent::ToolInvocation { call_id, .. } => Some(call_id.as_str()),
+        _ => None,
+    });
+    assert!(invoked.is_some(), "{events:?}");
+    assert_eq!(contexts[0].call_id.as_deref(), invoked);
+    assert!(contexts[0].message_id.is_some(), "{contexts:?}");
+    assert_eq!(contexts[0].agent, None);
+}
+
+on_both_builds!(
+    a_picture_of_a_tool_reaches_the_model,
+    a_failed_call_names_its_picture,
+    a_tool_gets_the_ids_of_its_call_and_turn,
+);

@@ -1,0 +1,113 @@
+//! Results of our tools: what the model receives, and what a tool knows of its call.
+
+use autonoe_core::{StreamEvent, ToolStatus};
+use autonoe_testkit::model_server::{Script, Turn};
+use autonoe_testkit::program::Camera;
+use serde_json::{Value, json};
+
+use crate::model::ours;
+use crate::setting::{Setting, events_of};
+
+fn response(events: &[StreamEvent]) -> Option<(&str, ToolStatus)> {
+    events.iter().find_map(|event| match event {
+        StreamEvent::ToolResponse { output, status, .. } => Some((output.as_str(), *status)),
+        _ => None,
+    })
+}
+
+/// Calls the camera once, and returns what the model and the stream got of it.
+async fn photo(input: Value) -> (Value, String, ToolStatus) {
+    let setting = Setting::new(Script::new([ours("photo", &input), Turn::text("Seen.")]));
+    let mut client = setting.client(setting.spec([Camera::new() as _]));
+
+    let (events, error) = events_of(client.as_mut(), "Take a photo.").await;
+    client.dispose().await.expect("it ends");
+
+    assert!(error.is_none(), "{error:?}");
+    let (output, status) = response(&events).unwrap_or_else(|| panic!("{events:?}"));
+    let requests = setting.server.log().main_requests();
+    let results = requests.last().expect("there are some").tool_results();
+    let content = results[0].content.clone();
+    setting.server.verify();
+    setting.assert_nothing_is_left();
+    (content, output.to_owned(), status)
+}
+
+fn assert_has_picture(content: &Value) {
+    let parts = content.as_array().expect("a list of parts");
+    let url = parts.iter().find_map(|part| part["image_url"].as_str());
+    let expected = format!("data:image/png;base64,{}", Camera::BASE64);
+    assert_eq!(url, Some(expected.as_str()), "{content}");
+}
+
+// Shows: framework/tools/result.attachments
+#[tokio::test]
+async fn a_picture_of_a_tool_reaches_the_model() {
+    let (content, output, status) = photo(json!({})).await;
+
+    assert_has_picture(&content);
+    assert_eq!(content[0]["text"], "the photo is attached", "{content}");
+    assert_eq!(status, ToolStatus::Ok, "{output}");
+}
+
+// Shows: framework/tools/result.attachments
+#[tokio::test]
+async fn a_picture_of_a_failed_call_reaches_the_model() {
+    let (content, output, status) = photo(json!({"fails": true})).await;
+
+    assert_has_picture(&content);
+    assert_eq!(
+        content[0]["text"], "the film is full after this photo",
+        "{content}"
+    );
+    assert_eq!(status, ToolStatus::Error, "{output}");
+}
+
+// Shows: framework/tools/context-session-id-message-id
+#[tokio::test]
+async fn a_tool_gets_the_ids_of_its_call_and_turn() {
+    let photo = || ours("photo", &json!({}));
+    let turns = [
+        photo(),
+        photo(),
+        Turn::text("Two."),
+        photo(),
+        Turn::text("Three."),
+    ];
+    let setting = Setting::new(Script::new(turns));
+    let camera = Camera::new();
+    let spec = setting.spec([camera.clone() as _]);
+    let session = spec.key.clone();
+    let mut client = setting.client(spec);
+
+    let mut events = Vec::new();
+    for prompt in ["Take two.", "Take one more."] {
+        let (heard, error) = events_of(client.as_mut(), prompt).await;
+        assert!(error.is_none(), "{error:?}");
+        events.extend(heard);
+    }
+    client.dispose().await.expect("it ends");
+
+    let invoked: Vec<_> = events
+        .iter()
+        .filter_map(|event| match event {
+            StreamEvent::ToolInvocation { call_id, .. } => Some(call_id.as_str()),
+            _ => None,
+        })
+        .collect();
+    let contexts = camera.contexts();
+    let called: Vec<_> = contexts
+        .iter()
+        .filter_map(|context| context.call_id.as_deref())
+        .collect();
+    assert_eq!(called.len(), 3);
+    assert_eq!(called, invoked);
+    let turns: Vec<_> = contexts
+        .iter()
+        .map(|context| context.message_id.as_deref().expect("the turn"))
+        .collect();
+    assert_eq!(turns[0], turns[1]);
+    assert_ne!(turns[1], turns[2]);
+    assert!(contexts.iter().all(|context| context.session == session));
+    setting.assert_nothing_is_left();
+}

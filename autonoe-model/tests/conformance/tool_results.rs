@@ -1,0 +1,83 @@
+//! Attachments of tools in the requests of each protocol.
+
+use std::sync::Arc;
+
+use autonoe_core::{
+    AgentClientFactory, Gate, Grants, ProjectPaths, RunId, Sandbox, SessionKey, SessionSpec, Tool,
+    Toolbox,
+};
+use autonoe_model::{ModelAgentOptions, ModelAgents, ProviderContext, provider_spec};
+use autonoe_testkit::model_server::{MainRequests, Script, Turn};
+use autonoe_testkit::program::{Camera, events_of};
+use serde_json::{Value, json};
+
+use crate::conformance::scripted::{Api, KEY, ScriptedProvider};
+
+const APIS: [Api; 4] = [Api::Anthropic, Api::Responses, Api::Chat, Api::Google];
+
+/// Has an agent take one photo, and returns the request in which the model gets the result.
+async fn request_with_photo(api: Api, input: Value) -> String {
+    let turns = [
+        Turn::tool("mcp__autonoe__photo", input),
+        Turn::text("Seen."),
+    ];
+    let server = api.serve(Script::new(turns).with_main_requests(MainRequests::All));
+    let spec = ScriptedProvider(api).spec(&server.base_url(), &json!({}));
+    let context =
+        ProviderContext::new(api.tag()).with_environment([("THE_KEY".into(), KEY.into())]);
+    let provider = provider_spec(&spec).expect("a spec").build(&context);
+    let options = ModelAgentOptions::new(provider.expect("it builds"), "model-x");
+    let key = SessionKey {
+        run: RunId::new("run"),
+        number: 1,
+    };
+    let tools = Toolbox::new([Camera::new() as Arc<dyn Tool>]);
+    let gate = Gate::new(
+        ProjectPaths::new("/srv/project"),
+        tools.granted_in(Grants::none()),
+    );
+    let mut spec = SessionSpec::new(key, "/srv/project", gate, tools);
+    spec.sandbox = Sandbox::Off;
+    let client = ModelAgents::new(options).create(spec);
+    let mut client = client.expect("it can be made");
+
+    let (events, error) = events_of(client.as_mut(), "Take a photo.").await;
+    client.dispose().await.expect("it ends");
+
+    assert!(error.is_none(), "{api:?}: {error:?} {events:?}");
+    let requests = server.log().main_requests();
+    assert_eq!(requests.len(), 2, "{api:?}");
+    requests[1].raw.to_string()
+}
+
+// Shows: framework/tools/result.attachments
+#[tokio::test]
+async fn a_picture_of_a_tool_reaches_the_model() {
+    for api in APIS {
+        let request = request_with_photo(api, json!({})).await;
+
+        assert!(
+            request.contains("the photo is attached"),
+            "{api:?}: {request}"
+        );
+        assert!(request.contains(Camera::BASE64), "{api:?}: {request}");
+    }
+}
+
+// Shows: framework/tools/result.attachments, framework/tools/pictures-of-failures
+#[tokio::test]
+async fn a_picture_of_a_failed_call_reaches_the_model() {
+    for api in APIS {
+        let request = request_with_photo(api, json!({"fails": true})).await;
+
+        assert!(
+            request.contains("the film is full after this photo"),
+            "{api:?}: {request}"
+        );
+        let shown = match api {
+            Api::Anthropic => "attached file photo.png (image/png), 70 bytes",
+            Api::Responses | Api::Chat | Api::Google => Camera::BASE64,
+        };
+        assert!(request.contains(shown), "{api:?}: {request}");
+    }
+}
