@@ -11,6 +11,8 @@ pub(super) struct Asked {
     pub(super) settings: Value,
     pub(super) model: Option<String>,
     pub(super) session: Option<String>,
+    /// Whether answers of the model are shown piece by piece.
+    pub(super) pieces: bool,
     /// MCP servers that are reached through the talk, if they are named in the arguments.
     pub(super) servers: Vec<String>,
 }
@@ -48,6 +50,7 @@ impl Asked {
             settings: json(value("settings")),
             model: value("model"),
             session: value("session-id").or_else(|| value("resume")),
+            pieces: args.iter().any(|arg| arg == "--include-partial-messages"),
             servers: servers
                 .filter(|(_, server)| server["type"] == "sdk")
                 .map(|(name, _)| name.clone())
@@ -66,6 +69,7 @@ mod tests {
     fn both_forms_of_an_argument_are_read() {
         let args = [
             "--verbose",
+            "--include-partial-messages",
             "--permission-mode",
             "dontAsk",
             "--tools=Read,Bash",
@@ -84,6 +88,7 @@ mod tests {
                 settings: json!({"sandbox": {"enabled": true}}),
                 model: None,
                 session: Some("1234".into()),
+                pieces: true,
                 servers: vec!["ours".into()],
             }
         );

@@ -37,9 +37,11 @@ impl Player<'_> {
                 command: None,
                 ran: None,
             });
+            self.show_tool_use(&id, &tool.name)?;
             self.show_call(&message, &id, tool)?;
             calls.push((id, tool));
         }
+        self.end_answer("tool_use", (0, 0))?;
         let mut rest = calls.as_slice();
         while let Some((_, first)) = rest.first() {
             let reads = |tool: &ToolUse| self.host.read_only.contains(&tool.name);

@@ -5,6 +5,7 @@ mod control;
 mod decision;
 mod greeting;
 mod mishaps;
+mod pieces;
 mod replay;
 mod turns;
 mod words;
@@ -43,6 +44,8 @@ pub(super) struct Player<'w> {
     tasks: HashMap<String, String>,
     /// Whether a turn is under way.
     is_working: bool,
+    /// Whether pieces of an answer were shown, and not its end.
+    is_answering: bool,
     /// Whether a recorded conversation says what is answered when.
     is_replaying: bool,
     has_greeted: bool,
@@ -107,6 +110,7 @@ impl<'w> Player<'w> {
             open: Vec::new(),
             tasks: HashMap::new(),
             is_working: false,
+            is_answering: false,
             is_replaying: matches!(script.plays, Part::Recording(_)),
             has_greeted: false,
             written: 0,

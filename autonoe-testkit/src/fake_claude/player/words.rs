@@ -94,6 +94,7 @@ impl Player<'_> {
     }
 
     pub(super) fn tell_text(&mut self, text: &str) -> Result<(), Stop> {
+        self.show_text(text)?;
         let mut line = self.shaped(Shape::Text);
         line["message"]["id"] = self.message_id();
         line["message"]["content"][0]["text"] = text.into();
@@ -102,6 +103,7 @@ impl Player<'_> {
     }
 
     pub(super) fn tell_thinking(&mut self, text: &str) -> Result<(), Stop> {
+        self.show_thinking(text)?;
         let mut line = self.shaped(Shape::Thinking);
         line["message"]["id"] = self.message_id();
         line["message"]["content"][0]["thinking"] = text.into();
@@ -151,6 +153,10 @@ impl Player<'_> {
             ("error_max_budget_usd", _) => Shape::ResultBudget,
             _ => Shape::ResultInterrupted,
         };
+        if !end.is_error {
+            self.begin_answer()?;
+            self.end_answer("end_turn", (end.input_tokens, end.output_tokens))?;
+        }
         if let Some(error) = &end.api_error {
             self.tell_api_failure(error, end)?;
         }
