@@ -17,6 +17,7 @@
 //! | find a prompt and fill its variables | [`PromptResolver`] |
 //! | read parameters from JSON or from flags | [`ParameterValues`] |
 //! | look at a flow | [`FlowGraph`] |
+//! | take a flow over from climpt | [`import`], [`ImportedFlow`] |
 //! | judge a step | [`StepChecker`], [`Judge`], [`CommandRunner`] |
 //! | know whether a flow is complete | [`build_completion`], [`FlowProgress`] |
 //! | let an agent set outputs and give signals | [`iteration_tools`], [`verdict_tool`] |
@@ -34,6 +35,7 @@ mod error;
 mod escalation;
 mod finding;
 mod graph;
+mod import;
 mod load;
 mod machine;
 mod parameters;
@@ -58,6 +60,7 @@ pub use error::{FlowError, FlowErrorKind, FlowLayer};
 pub use escalation::*;
 pub use finding::{Finding, FindingKind};
 pub use graph::FlowGraph;
+pub use import::{ImportNote, ImportNoteKind, ImportPlace, ImportedFlow, import};
 pub use load::{AGENT_FILE, FlowBuilder, FlowDefinition, LoadError, flows_in, load};
 pub use machine::{
     Answer, CheckOrder, CheckVerdict, CompletionOrder, CompletionVerdict, ContextCarry, Expense,

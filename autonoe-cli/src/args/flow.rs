@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use autonoe_core::{CostUsd, Destructive, ThinkingBudget};
+use autonoe_flow::FlowName;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::agent::model;
@@ -29,6 +30,8 @@ pub(crate) enum FlowCommand {
     Validate(FlowValidateArgs),
     /// Draw the steps of a flow
     Graph(FlowGraphArgs),
+    /// Translate an agent of climpt into a flow, and list what was changed and dropped
+    Import(FlowImportArgs),
 }
 
 /// How parameters are given, and what a flow ends with, for scripts.
@@ -175,6 +178,26 @@ pub(crate) struct FlowGraphArgs {
     /// Where the drawing is written; `-` is standard output
     #[arg(long, short = 'o', value_name = "FILE", default_value = "-")]
     pub(crate) output: PathBuf,
+}
+
+/// Options of `autonoe flow import`.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit codes:
+  0  the flow is there and has no errors
+  1  the flow is there and has errors, or there is nothing to import
+  2  wrong usage, or a flow of this name is there")]
+pub(crate) struct FlowImportArgs {
+    /// The folder of the agent, with agent.json and steps_registry.json
+    #[arg(value_name = "DIR")]
+    pub(crate) dir: PathBuf,
+    #[command(flatten)]
+    pub(crate) project: ProjectArgs,
+    /// The name of the flow [default: that of the agent]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<FlowName>,
+    /// Replace a flow of this name
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 /// How a flow is drawn.

@@ -31,7 +31,8 @@ pub(crate) use engine::{
 };
 pub(crate) use fleet_words::{FleetBackend, FleetStrategy};
 pub(crate) use flow::{
-    FlowArgs, FlowCommand, FlowGraphArgs, FlowListArgs, FlowRunArgs, FlowValidateArgs, GraphFormat,
+    FlowArgs, FlowCommand, FlowGraphArgs, FlowImportArgs, FlowListArgs, FlowRunArgs,
+    FlowValidateArgs, GraphFormat,
 };
 pub(crate) use harness::{
     HarnessArgs, HarnessCommand, HarnessKillArgs, HarnessLogsArgs, HarnessMemberArgs,

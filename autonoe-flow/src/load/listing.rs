@@ -47,8 +47,8 @@ pub fn flows_in(dir: &Path) -> io::Result<Vec<FlowName>> {
     Ok(names.into_iter().collect())
 }
 
-/// Returns the files below `root` that could be prompts. It is for hints alone, so that what cannot be read is left out.
-pub(super) fn possible_prompts(root: &Path) -> BTreeSet<String> {
+/// Returns the files below `root` that could be prompts, at most 1000. What cannot be read is left out.
+pub(crate) fn possible_prompts(root: &Path) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut left = MOST;
     let mut folders = vec![(root.to_owned(), 0)];

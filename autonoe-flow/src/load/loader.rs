@@ -44,10 +44,10 @@ pub const AGENT_FILE: &str = "agent.json";
 pub fn load(dir: &Path) -> Result<FlowDefinition, LoadError> {
     let folder = FlowFolder::open(dir).map_err(|error| no_folder(dir, error))?;
     let (agent, agent_places): (FlowAgent, _) =
-        read(&folder, dir, Path::new(AGENT_FILE), not_a_flow)?;
+        read_document(&folder, dir, Path::new(AGENT_FILE), not_a_flow)?;
     let registry_file = agent.prompts.registry.as_path();
     let (registry, registry_places): (StepsRegistry, _) =
-        read(&folder, dir, registry_file, |file| {
+        read_document(&folder, dir, registry_file, |file| {
             Finding::new(
                 FindingKind::NotFound,
                 file,
@@ -94,7 +94,8 @@ fn prompt_file(folder: &FlowFolder, path: &Path) -> Option<PromptFile> {
     }
 }
 
-fn read<T: DeserializeOwned>(
+/// Reads the JSON file `name` of the folder, which was asked for as `dir`.
+pub(crate) fn read_document<T: DeserializeOwned>(
     folder: &FlowFolder,
     dir: &Path,
     name: &Path,
@@ -151,7 +152,7 @@ fn not_a_flow(file: PathBuf) -> Finding {
     )
 }
 
-fn no_folder(dir: &Path, error: io::Error) -> LoadError {
+pub(crate) fn no_folder(dir: &Path, error: io::Error) -> LoadError {
     let (kind, message, hint) = match error.kind() {
         io::ErrorKind::NotFound => (
             FindingKind::NotFound,

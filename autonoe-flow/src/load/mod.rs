@@ -15,6 +15,8 @@ pub use flow_definition::FlowDefinition;
 pub(crate) use flow_definition::PromptFile;
 pub(crate) use folder::{FlowFolder, FolderError};
 pub use listing::flows_in;
+pub(crate) use listing::possible_prompts;
 pub use load_error::LoadError;
 pub use loader::{AGENT_FILE, load};
+pub(crate) use loader::{no_folder, read_document};
 pub(crate) use prompt_uses::{PromptUse, PromptUseFile, prompt_uses};

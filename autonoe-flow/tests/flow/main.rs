@@ -16,6 +16,7 @@ mod errors;
 mod graph;
 #[cfg(feature = "webhook")]
 mod hook_server;
+mod import;
 mod load;
 mod machine;
 mod machine_properties;

@@ -115,7 +115,12 @@ impl FleetOrder {
         let members = open.iter().zip(&ids).map(|(planned, id)| {
             let task = with_the_whole(roadmap, planned.task.clone());
             let isolation = worktree(id, WhenDone::Merge);
-            FleetMember::new(id.clone(), WorkOrder::new([task], isolation))
+            let planned = PlannedTask {
+                max_iterations: planned.max_iterations,
+                fallbacks: planned.fallbacks.clone(),
+                ..PlannedTask::new(task)
+            };
+            FleetMember::new(id.clone(), WorkOrder::planned([planned], isolation))
         });
         let mut order = Self::new(name.clone(), strategy, members);
         order.objective.clone_from(&roadmap.objective);
@@ -135,12 +140,13 @@ impl FleetOrder {
         let members = contenders.into_iter().map(|contender| {
             let id = HarnessId::new(contender.name);
             let tasks = roadmap.tasks.iter().map(|planned| {
-                let mut task = with_the_whole(roadmap, planned.task.clone());
+                let mut planned = planned.clone();
+                planned.task = with_the_whole(roadmap, planned.task);
                 if contender.backend.is_some() {
-                    (task.cli, task.model) = (None, None);
+                    (planned.task.cli, planned.task.model) = (None, None);
+                    planned.fallbacks.clear();
                 }
-                let planned = planned.clone();
-                PlannedTask { task, ..planned }
+                planned
             });
             let mut work = WorkOrder::planned(tasks, worktree(&id, WhenDone::Keep));
             (work.backend, work.model) = (contender.backend, contender.model);
@@ -185,7 +191,8 @@ fn with_the_whole(roadmap: &Roadmap, mut task: Task) -> Task {
     };
     let parts = [
         task.context.take(),
-        Some(format!("It is a part of this: {}", roadmap.objective)),
+        (!roadmap.objective.is_empty())
+            .then(|| format!("It is a part of this: {}", roadmap.objective)),
         list("What has to be kept to:", &roadmap.constraints),
         list(
             "What must hold when all is done:",
@@ -193,7 +200,10 @@ fn with_the_whole(roadmap: &Roadmap, mut task: Task) -> Task {
         ),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
-    task.context(parts.join("\n\n"))
+    match parts.is_empty() {
+        true => task,
+        false => task.context(parts.join("\n\n")),
+    }
 }
 
 /// Makes names of members of the names of tasks: they become parts of folders and branches.

@@ -8,7 +8,7 @@ use std::path::Path;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::file::{create_json, make_folder, read_json, remove};
+use super::file::{create_json, make_folder, read_bytes, read_json, remove};
 use super::{FolderError, FolderLock, HarnessFolder};
 
 /// An instruction that was posted to a sub-harness.
@@ -68,23 +68,44 @@ impl HarnessFolder {
 
     /// Puts an instruction that an agent was told aside.
     pub(crate) fn put_aside(&self, number: u64) -> Result<(), FolderError> {
-        let to = self.file("taken").join(name_of(number));
         make_folder(&self.file("taken"))?;
-        match fs::rename(self.inbox_file(number), &to) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(FolderError::unwritable(&to, error))
+        for name in [name_of(number), text_name_of(number)] {
+            let to = self.file("taken").join(&name);
+            match fs::rename(self.file("inbox").join(&name), &to) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(FolderError::unwritable(&to, error));
+                }
+                _ => {}
             }
-            _ => Ok(()),
         }
+        Ok(())
     }
 
-    /// Returns what stands in the inbox, in order.
+    /// Makes an instruction of the text file `name`, and returns its number. The caller holds the
+    /// lock of senders.
+    pub(super) fn adopt_text(&self, name: &str) -> Result<u64, FolderError> {
+        let number = self.next_number()?;
+        let to = self.file("inbox").join(text_name_of(number));
+        fs::rename(self.file("inbox").join(name), &to)
+            .map_err(|source| FolderError::unwritable(&to, source))?;
+        Ok(number)
+    }
+
+    /// Returns what stands in the inbox, in order. Text files that are no instructions yet are left
+    /// out: see [`TextFiles`](super::TextFiles).
     pub(crate) fn inbox(&self) -> Result<Waiting, FolderError> {
         let inbox = self.file("inbox");
         let mut waiting = Waiting::default();
-        for name in names_in(&inbox)? {
+        for name in names_in(&inbox)?.into_iter().filter(|it| !is_text_name(it)) {
+            let last = waiting.instructions.last().map(|last| last.number);
             let read = match number_of(&name) {
                 None => Err("its name is none of an instruction".to_owned()),
+                Some(number) if last == Some(number) => {
+                    Err("another instruction has its number".to_owned())
+                }
+                Some(number) if name == text_name_of(number) => {
+                    read_text(&inbox.join(&name), number).map_err(|error| error.to_string())
+                }
                 Some(number) => self.read_posted(number).map_err(|error| error.to_string()),
             };
             match read {
@@ -134,16 +155,40 @@ fn name_of(number: u64) -> String {
     format!("{number:010}.json")
 }
 
+/// The name of an instruction that was a text file.
+fn text_name_of(number: u64) -> String {
+    format!("{number:010}.text")
+}
+
+/// Whether a file in the inbox is a text that can become an instruction.
+pub(super) fn is_text_name(name: &str) -> bool {
+    name.ends_with(".txt") || name.ends_with(".md")
+}
+
+fn read_text(path: &Path, number: u64) -> Result<Option<PostedInstruction>, FolderError> {
+    let Some(bytes) = read_bytes(path)? else {
+        return Ok(None);
+    };
+    let text =
+        String::from_utf8(bytes).map_err(|error| FolderError::corrupt(path, error.to_string()))?;
+    let modified = fs::metadata(path).and_then(|found| found.modified());
+    let modified = modified.map_err(|source| FolderError::unreadable(path, source))?;
+    let at = Timestamp::try_from(modified).unwrap_or_default();
+    Ok(Some(PostedInstruction { number, text, at }))
+}
+
 /// Returns the number of an instruction by the name of its file. One that is larger than any that
 /// we give is none: who put it there made it up.
 fn number_of(name: &str) -> Option<u64> {
-    let number = name.strip_suffix(".json")?.parse().ok()?;
-    (number <= MOST && name_of(number) == name).then_some(number)
+    let (digits, _) = name.split_once('.')?;
+    let number = digits.parse().ok()?;
+    let is_ours = name_of(number) == name || text_name_of(number) == name;
+    (number <= MOST && is_ours).then_some(number)
 }
 
 /// Returns the names in a folder in order, those that begin with a dot left out: files that are
 /// being written have such names.
-fn names_in(folder: &Path) -> Result<BTreeSet<String>, FolderError> {
+pub(super) fn names_in(folder: &Path) -> Result<BTreeSet<String>, FolderError> {
     let unreadable = |source| FolderError::unreadable(folder, source);
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
@@ -253,7 +298,7 @@ mod tests {
         let folder = folder(root.path());
         folder.post("one", now()).expect("writable");
         fs::write(folder.inbox_file(2), "{").expect("writable");
-        fs::write(folder.file("inbox").join("note.txt"), "hello").expect("writable");
+        fs::write(folder.file("inbox").join("note.bin"), "hello").expect("writable");
         fs::copy(folder.inbox_file(1), folder.inbox_file(3)).expect("writable");
 
         let waiting = folder.inbox().expect("there");
@@ -261,7 +306,7 @@ mod tests {
         let texts: Vec<_> = waiting.instructions.iter().map(|one| &*one.text).collect();
         assert_eq!(texts, ["one"]);
         let names: Vec<_> = waiting.unreadable.iter().map(|(name, _)| &**name).collect();
-        assert_eq!(names, ["0000000002.json", "0000000003.json", "note.txt"]);
+        assert_eq!(names, ["0000000002.json", "0000000003.json", "note.bin"]);
         assert_eq!(names_in(&folder.file("inbox")).expect("there").len(), 4);
     }
 }

@@ -12,6 +12,7 @@ mod order;
 mod place;
 mod requests;
 mod state;
+mod text_files;
 mod view;
 
 pub use error::FolderError;
@@ -26,4 +27,5 @@ pub(crate) use journal::HarnessJournal;
 pub(crate) use lock::FolderLock;
 pub(crate) use order::Ordered;
 pub(crate) use state::status_of;
+pub(crate) use text_files::TextFiles;
 pub(crate) use view::at_least;

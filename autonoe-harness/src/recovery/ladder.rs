@@ -71,6 +71,13 @@ impl Ladder {
         self
     }
 
+    /// Adds a rung before all others.
+    #[must_use]
+    pub fn first(mut self, strategy: impl RecoveryStrategy + 'static) -> Self {
+        self.rungs.insert(0, Arc::new(strategy));
+        self
+    }
+
     /// Returns the `type` of each rung, in order.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.rungs.iter().map(|rung| rung.typetag_name())

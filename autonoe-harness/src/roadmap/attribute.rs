@@ -1,18 +1,68 @@
-//! What is said about a task below it.
+//! Keys and values below a task.
 
 use super::outline::{Line, nearest};
 
-/// What can be said about a task.
-pub(super) const KEYS: [&str; 8] = [
-    "goal", "context", "depends", "timeout", "success", "cwd", "cli", "model",
+/// The keys of a task.
+pub(super) const KEYS: [&str; 11] = [
+    "goal",
+    "context",
+    "depends",
+    "timeout",
+    "success",
+    "cwd",
+    "cli",
+    "model",
+    "max_iterations",
+    "require_tests",
+    "test_path",
+];
+
+/// Keys of um-agent-coder that have no effect here, each with the reason for the warning.
+const IGNORED: [(&str, &str); 15] = [
+    (
+        "ralph",
+        "every task is tried again until it is verified; see max_iterations",
+    ),
+    (
+        "completion_promise",
+        "the agent's own word does not complete a task; write `success`",
+    ),
+    ("goal_validate", "write what is to be checked as `success`"),
+    ("goal_threshold", "a success criterion holds or does not"),
+    ("daemon_url", "no daemon takes part"),
+    ("scoring_interval", "every iteration is verified"),
+    ("inject_checklist", "success criteria are in every prompt"),
+    ("oscillation_detection", "stuck agents are always detected"),
+    ("stuck_after", "stuck agents are always detected"),
+    ("max_time", "write `timeout`"),
+    (
+        "worktree",
+        "every member has a worktree; see --no-worktrees",
+    ),
+    (
+        "worktree_base",
+        "worktrees start at the branch that is checked out",
+    ),
+    (
+        "auto_merge",
+        "verified work is merged; see --strategy for who merges what",
+    ),
+    ("issue", "nothing is read from or written to GitHub"),
+    ("sync_github", "nothing is read from or written to GitHub"),
 ];
 
 /// A line below a task.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Attribute<'a> {
-    /// Something that is known.
-    Known { key: &'static str, value: &'a str },
-    /// Something that looks as if it should be.
+    Known {
+        key: &'static str,
+        value: &'a str,
+    },
+    /// A key that has no effect, with the reason.
+    Ignored {
+        key: &'a str,
+        reason: &'static str,
+    },
     Unknown {
         key: &'a str,
         meant: Option<&'static str>,
@@ -36,8 +86,14 @@ impl<'a> Attribute<'a> {
         if key.is_empty() || !key.chars().all(is_word) || value.starts_with("//") {
             return Self::Text(text);
         }
-        match KEYS.iter().find(|known| known.eq_ignore_ascii_case(key)) {
-            Some(key) => Self::Known { key, value },
+        if let Some(key) = KEYS.iter().find(|known| known.eq_ignore_ascii_case(key)) {
+            return Self::Known { key, value };
+        }
+        let ignored = IGNORED
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case(key));
+        match ignored {
+            Some((_, reason)) => Self::Ignored { key, reason },
             None => Self::Unknown {
                 key,
                 meant: nearest(key, KEYS),

@@ -9,16 +9,6 @@ use crate::executor::TaskId;
 
 pub(super) fn check(roadmap: &Roadmap, outline: &Outline<'_>, findings: &mut Vec<RoadmapFinding>) {
     let last = outline.lines.max(1);
-    if roadmap.objective.is_empty() {
-        let line = outline
-            .section("Objective")
-            .map_or(last, |section| section.line);
-        findings.push(RoadmapFinding::new(
-            line,
-            1,
-            "there is no objective: say below `## Objective` what all is for",
-        ));
-    }
     if roadmap.tasks.is_empty() {
         let line = outline
             .section("Tasks")

@@ -53,6 +53,11 @@ impl<'a> Line<'a> {
         let item = text.strip_prefix(['-', '*', '+'])?;
         item.starts_with([' ', '\t']).then(|| item.trim())
     }
+
+    /// Whether the line is a heading of the third level, which begins a phase of tasks.
+    pub(super) fn begins_phase(&self) -> bool {
+        !self.is_code && matches!(heading_of(self.text), Some((3, _)))
+    }
 }
 
 impl<'a> Outline<'a> {

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::check::check;
-use super::finding::RoadmapError;
+use super::finding::{RoadmapError, RoadmapFinding};
 use super::outline::Outline;
 use super::read::read;
 use crate::executor::{Task, TaskId};
@@ -39,9 +39,9 @@ use crate::executor::{Task, TaskId};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Roadmap {
-    /// Its title, if it has one.
+    /// Its title, if it has one, without `Roadmap:`.
     pub title: Option<String>,
-    /// What all of it is for.
+    /// What all of it is for; the title if no section says it, and empty without a title.
     pub objective: String,
     /// What every task must keep to.
     pub constraints: Vec<String>,
@@ -49,6 +49,9 @@ pub struct Roadmap {
     pub success_criteria: Vec<String>,
     /// What is to be done, in the order of the file.
     pub tasks: Vec<PlannedTask>,
+    /// What the file asks for and has no effect, or another effect than its author may expect.
+    #[serde(skip)]
+    pub warnings: Vec<RoadmapFinding>,
 }
 
 /// A task of a roadmap.
@@ -57,12 +60,32 @@ pub struct Roadmap {
 pub struct PlannedTask {
     /// The task.
     pub task: Task,
-    /// What must be done before it.
+    /// What must be done before it: what `depends` names, else the phase before.
     pub depends: Vec<TaskId>,
+    /// How many iterations it has; as many as the order says by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_iterations: Option<u32>,
+    /// The backends that continue when its own is stuck or fails, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fallbacks: Vec<String>,
     /// Whether its box is ticked.
     pub is_done: bool,
     /// The line that it begins in, from 1.
     pub line: usize,
+}
+
+impl PlannedTask {
+    /// Plans a task that depends on nothing.
+    pub fn new(task: Task) -> Self {
+        Self {
+            task,
+            depends: Vec::new(),
+            max_iterations: None,
+            fallbacks: Vec::new(),
+            is_done: false,
+            line: 1,
+        }
+    }
 }
 
 impl Roadmap {
@@ -75,7 +98,8 @@ impl Roadmap {
     pub fn parse(file: &Path, text: &str) -> Result<Self, RoadmapError> {
         let mut findings = Vec::new();
         let outline = Outline::of(text, &mut findings);
-        let roadmap = read(&outline, &mut findings);
+        let mut roadmap = read(&outline, &mut findings);
+        roadmap.warnings.sort();
         check(&roadmap, &outline, &mut findings);
         match findings.is_empty() {
             true => Ok(roadmap),

@@ -10,18 +10,34 @@ use super::finding::RoadmapFinding;
 use super::outline::{Line, Outline, Section};
 use super::plan::{PlannedTask, Roadmap};
 use super::timeout::seconds_of;
-use crate::executor::{CommandCriterion, SuccessCriteria, Task};
+use crate::executor::{AllOf, CommandCriterion, SuccessCriteria, Task, TaskId};
 
 pub(super) fn read(outline: &Outline<'_>, findings: &mut Vec<RoadmapFinding>) -> Roadmap {
     let section = |name: &str| outline.section(name);
+    let title = outline.title.as_deref();
+    let title = title.map(|title| title.strip_prefix("Roadmap:").unwrap_or(title).trim());
+    let title = title.filter(|title| !title.is_empty()).map(str::to_owned);
+    let objective = section("Objective").map(text_of).unwrap_or_default();
+    let mut warnings = Vec::new();
+    if let Some(growth) = section("Growth Mode") {
+        let message = "no tasks are added when all are done: this section has no effect";
+        warnings.push(RoadmapFinding::new(growth.line, 1, message));
+    }
+    let tasks = section("Tasks").map_or_else(Vec::new, |section| {
+        tasks_of(section, findings, &mut warnings)
+    });
     Roadmap {
-        title: outline.title.clone(),
-        objective: section("Objective").map(text_of).unwrap_or_default(),
+        objective: match objective.is_empty() {
+            true => title.clone().unwrap_or_default(),
+            false => objective,
+        },
+        title,
         constraints: section("Constraints").map(items_of).unwrap_or_default(),
         success_criteria: section("Success Criteria")
             .map(items_of)
             .unwrap_or_default(),
-        tasks: section("Tasks").map_or_else(Vec::new, |section| tasks_of(section, findings)),
+        tasks,
+        warnings,
     }
 }
 
@@ -37,7 +53,7 @@ fn items_of(section: &Section<'_>) -> Vec<String> {
     for line in &section.lines {
         let text = line.text.trim();
         match line.item().filter(|_| !line.is_indented() && !line.is_code) {
-            Some(item) => items.push(item.to_owned()),
+            Some(item) => items.push(without_box(item).to_owned()),
             None if text.is_empty() => {}
             None => match items.last_mut() {
                 Some(item) => {
@@ -51,34 +67,76 @@ fn items_of(section: &Section<'_>) -> Vec<String> {
     items
 }
 
-fn tasks_of(section: &Section<'_>, findings: &mut Vec<RoadmapFinding>) -> Vec<PlannedTask> {
+/// Returns the text of an item without its check box.
+fn without_box(item: &str) -> &str {
+    let boxes = ["[ ]", "[x]", "[X]"];
+    let text = boxes.iter().find_map(|it| item.strip_prefix(it));
+    text.map_or(item, str::trim_start)
+}
+
+fn tasks_of(
+    section: &Section<'_>,
+    findings: &mut Vec<RoadmapFinding>,
+    warnings: &mut Vec<RoadmapFinding>,
+) -> Vec<PlannedTask> {
     let mut tasks: Vec<Draft> = Vec::new();
+    let mut phase = 0;
     for line in &section.lines {
         let is_item = !line.is_indented() && !line.is_code && line.item().is_some();
         match (is_item, tasks.last_mut()) {
-            (true, _) => match Draft::begin(line) {
+            _ if line.begins_phase() => phase += 1,
+            (true, _) => match Draft::begin(line, phase) {
                 Ok(draft) => tasks.push(draft),
                 Err(finding) => findings.push(finding),
             },
-            (false, Some(task)) if line.is_indented() || line.is_code => task.add(line, findings),
+            (false, Some(task)) if line.is_indented() || line.is_code => {
+                task.add(line, findings, warnings);
+            }
             // A note between tasks.
             (false, _) => {}
         }
     }
-    tasks.into_iter().map(Draft::finish).collect()
+    order_phases(&mut tasks);
+    let finished = tasks.into_iter().map(|task| task.finish(warnings));
+    finished.collect()
+}
+
+/// Has each task without `depends` depend on the tasks of the nearest phase before its own.
+fn order_phases(tasks: &mut [Draft]) {
+    let mut before: Vec<TaskId> = Vec::new();
+    let mut now: Vec<TaskId> = Vec::new();
+    let mut phase = 0;
+    for task in tasks {
+        if task.phase != phase {
+            phase = task.phase;
+            if !now.is_empty() {
+                before = std::mem::take(&mut now);
+            }
+        }
+        if !task.said.contains(&"depends") {
+            task.planned.depends.clone_from(&before);
+        }
+        now.push(task.planned.task.id.clone());
+    }
 }
 
 /// A task as far as it was read.
 struct Draft {
     planned: PlannedTask,
-    /// What stands behind its name, and below it without a key.
+    phase: usize,
+    /// The value of `goal`.
+    goal: Option<String>,
+    /// The lines below it without a key.
     text: Vec<String>,
-    has_goal: bool,
+    /// The line of `require_tests: true`.
+    tests_line: Option<usize>,
+    /// The value and the line of `test_path`.
+    test_path: Option<(String, usize)>,
     said: Vec<&'static str>,
 }
 
 impl Draft {
-    fn begin(line: &Line<'_>) -> Result<Self, RoadmapFinding> {
+    fn begin(line: &Line<'_>, phase: usize) -> Result<Self, RoadmapFinding> {
         let item = line.item().unwrap_or_default();
         let wrong = |part: &str, message: &str| {
             RoadmapFinding::new(line.number, line.column_of(part), message)
@@ -105,18 +163,25 @@ impl Draft {
         let task = Task::new(name, text).map_err(|error| wrong(id, &error.to_string()))?;
         Ok(Self {
             planned: PlannedTask {
-                task: task.description(text),
-                depends: Vec::new(),
                 is_done,
                 line: line.number,
+                ..PlannedTask::new(task.description(text))
             },
-            text: Vec::from_iter((!text.is_empty()).then(|| text.to_owned())),
-            has_goal: false,
+            phase,
+            goal: None,
+            text: Vec::new(),
+            tests_line: None,
+            test_path: None,
             said: Vec::new(),
         })
     }
 
-    fn add(&mut self, line: &Line<'_>, findings: &mut Vec<RoadmapFinding>) {
+    fn add(
+        &mut self,
+        line: &Line<'_>,
+        findings: &mut Vec<RoadmapFinding>,
+        warnings: &mut Vec<RoadmapFinding>,
+    ) {
         if line.text.trim().is_empty() && !line.is_code {
             return;
         }
@@ -125,7 +190,7 @@ impl Draft {
             Attribute::Known { key, value } => {
                 let result = match self.said.contains(&key) {
                     true => Err(format!("{key} is said twice")),
-                    false => self.set(key, value),
+                    false => self.set(key, value, line.number),
                 };
                 self.said.push(key);
                 let column = line.column_of(value);
@@ -134,6 +199,11 @@ impl Draft {
                         .err()
                         .map(|why| RoadmapFinding::new(line.number, column, why)),
                 );
+            }
+            Attribute::Ignored { key, reason } => {
+                let message = format!("{key} has no effect: {reason}");
+                let column = line.column_of(key);
+                warnings.push(RoadmapFinding::new(line.number, column, message));
             }
             Attribute::Unknown { key, meant } => {
                 let hint = match meant {
@@ -150,22 +220,31 @@ impl Draft {
         }
     }
 
-    fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
+    fn set(&mut self, key: &str, value: &str, line: usize) -> Result<(), String> {
         if value.is_empty() {
             return Err(format!("{key} is empty"));
         }
         let task = &mut self.planned.task;
         match key {
-            "goal" => {
-                task.goal = value.to_owned();
-                self.has_goal = true;
-            }
+            "goal" => self.goal = Some(value.to_owned()),
             "context" => task.context = Some(value.to_owned()),
             "timeout" => task.timeout_seconds = seconds_of(value)?,
             "success" => task.success_criteria = Some(criteria_of(value)?),
             "cwd" => task.cwd = Some(inside_of_project(value)?),
-            "cli" => task.cli = Some(value.to_owned()),
+            "cli" => {
+                let mut names = names_of(value);
+                task.cli = (!names.is_empty()).then(|| names.remove(0));
+                self.planned.fallbacks = names;
+            }
             "model" => task.model = Some(value.to_owned()),
+            "max_iterations" => {
+                let count = value.parse().ok().filter(|count| *count > 0);
+                let wrong = || format!("{value:?} is no number of iterations, from 1");
+                self.planned.max_iterations = Some(count.ok_or_else(wrong)?);
+            }
+            "require_tests" => self.tests_line = is_yes(value)?.then_some(line),
+            "test_path" => self.test_path = Some((value.to_owned(), line)),
+            _ if value.eq_ignore_ascii_case("none") || value == "-" => {}
             _ => {
                 for name in value.split(',').map(str::trim) {
                     let id = name.trim_matches('*').parse();
@@ -177,11 +256,58 @@ impl Draft {
         Ok(())
     }
 
-    fn finish(mut self) -> PlannedTask {
-        if !self.has_goal {
-            self.planned.task.goal = self.text.join("\n");
-        }
+    fn finish(mut self, warnings: &mut Vec<RoadmapFinding>) -> PlannedTask {
+        self.require_tests(warnings);
+        let task = &mut self.planned.task;
+        let goal = self.goal.unwrap_or_else(|| task.description.clone());
+        let lines = std::iter::once(goal).chain(self.text);
+        let lines: Vec<_> = lines.skip_while(String::is_empty).collect();
+        task.goal = lines.join("\n");
         self.planned
+    }
+
+    /// Adds the test command of `require_tests` to the success criteria.
+    fn require_tests(&mut self, warnings: &mut Vec<RoadmapFinding>) {
+        let Some(line) = self.tests_line else {
+            if let Some((_, line)) = self.test_path {
+                let message = "test_path has no effect without `require_tests: true`";
+                warnings.push(RoadmapFinding::new(line, 1, message));
+            }
+            return;
+        };
+        let path = self.test_path.take().map(|(path, _)| path);
+        let command = [
+            "python3",
+            "-m",
+            "pytest",
+            path.as_deref().unwrap_or("tests"),
+        ];
+        let message = format!(
+            "require_tests runs `{}`: for other tests, write their command as `success` instead",
+            command.join(" ")
+        );
+        warnings.push(RoadmapFinding::new(line, 1, message));
+        let tests: SuccessCriteria = CommandCriterion::new(command).into();
+        let task = &mut self.planned.task;
+        task.success_criteria = Some(match task.success_criteria.take() {
+            Some(success) => AllOf::new([success, tests]).into(),
+            None => tests,
+        });
+    }
+}
+
+/// Reads the names of backends; `auto` is none.
+fn names_of(value: &str) -> Vec<String> {
+    let names = value.split(',').map(str::trim);
+    let named = names.filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case("auto"));
+    named.map(str::to_owned).collect()
+}
+
+fn is_yes(value: &str) -> Result<bool, String> {
+    match value.to_ascii_lowercase().as_str() {
+        "true" | "yes" | "1" => Ok(true),
+        "false" | "no" | "0" => Ok(false),
+        _ => Err(format!("{value:?} is neither true nor false")),
     }
 }
 

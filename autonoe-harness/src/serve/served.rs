@@ -11,7 +11,7 @@ use autonoe_core::{
 use autonoe_process::Marker;
 
 use super::{ServeOutcome, too_late};
-use crate::folder::{HarnessJournal, at_least, status_of};
+use crate::folder::{HarnessJournal, TextFiles, at_least, status_of};
 use crate::{
     FolderError, HarnessFact, HarnessFolder, HarnessLog, HarnessState, HarnessStatus,
     PostedInstruction,
@@ -35,6 +35,7 @@ pub(super) struct Served {
     given: BTreeSet<u64>,
     too_late: BTreeSet<u64>,
     named: BTreeSet<String>,
+    texts: TextFiles,
     is_paused: bool,
     stop: Option<String>,
 }
@@ -69,6 +70,7 @@ impl Served {
             given: BTreeSet::new(),
             too_late: BTreeSet::new(),
             named: BTreeSet::new(),
+            texts: TextFiles::default(),
             is_paused: false,
             stop: None,
         })
@@ -170,9 +172,21 @@ impl Served {
         Ok(())
     }
 
+    /// Has text files in the inbox that did not change for `settled` become instructions.
+    fn adopt_texts(&mut self, settled: Duration) -> Result<Vec<(String, String)>, FolderError> {
+        let now = self.clock.now();
+        let adopted = self.texts.adopt(&self.folder, now, settled)?;
+        for (name, number) in adopted.instructions {
+            let line = format!("{name} in the inbox is instruction {number}");
+            self.log.line(now, &line);
+        }
+        Ok(adopted.refused)
+    }
+
     fn look_into_inbox(&mut self) -> Result<(), FolderError> {
+        let refused = self.adopt_texts(TextFiles::SETTLED)?;
         let waiting = self.folder.inbox()?;
-        for (name, what) in waiting.unreadable {
+        for (name, what) in refused.into_iter().chain(waiting.unreadable) {
             if self.named.insert(name.clone()) {
                 self.note(HarnessFact::InstructionUnreadable { name, what })?;
             }
@@ -317,6 +331,9 @@ impl Served {
     /// Says which instructions came too late for any agent, each once.
     async fn name_what_was_not_told(&mut self) {
         let now = self.clock.now();
+        if let Err(error) = self.adopt_texts(Duration::ZERO) {
+            tracing::warn!(%error, "text files in an inbox cannot be read");
+        }
         let waiting = self.folder.inbox().unwrap_or_default();
         for PostedInstruction { number, .. } in waiting.instructions {
             if !self.journal.was_told(number) && self.too_late.insert(number) {

@@ -107,7 +107,7 @@ impl Work<'_> {
         standing: &mut Standing,
         so_far: TaskSoFar,
     ) -> Result<Recovered, Failure> {
-        let most = self.order.max_iterations;
+        let most = self.order.iterations_of(&task.id);
         if standing.counted() >= most {
             let why = GivenUp::Iterations(most).to_string();
             let last = standing.problem.iter();
@@ -195,7 +195,8 @@ impl Work<'_> {
                         | ExecuteError::WrongCli { .. }
                         | ExecuteError::Setup { .. }
                 );
-                return match another_may && standing.counted() < self.order.max_iterations {
+                let most = self.order.iterations_of(&task.id);
+                return match another_may && standing.counted() < most {
                     true => self.recover(place, task, standing).await,
                     false => failed(error.to_string()),
                 };
@@ -206,7 +207,7 @@ impl Work<'_> {
             verification: &turn.verification,
             report: &turn.report,
             iteration: standing.counted(),
-            max_iterations: self.order.max_iterations,
+            max_iterations: self.order.iterations_of(&task.id),
             spent: self.account.exhausted(),
             is_cancelled: self.messages.is_cancelled(),
             waits: standing.waits,
@@ -250,7 +251,8 @@ impl Work<'_> {
     ) -> Result<Recovered, Failure> {
         loop {
             let context = self.loop_context(task, standing);
-            let recovery = self.order.ladder.climb(&mut standing.climb, &context);
+            let ladder = self.order.ladder_of(&task.id);
+            let recovery = ladder.climb(&mut standing.climb, &context);
             let Some((strategy, step)) = recovery.step else {
                 let reasons = standing.report.reasons.iter().map(ToString::to_string);
                 let reasons: Vec<_> = reasons.chain(standing.problem.clone()).collect();

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Allowance, Attendance, Ladder, PlannedTask, ProgressWeights, StuckThresholds, Task, TaskId,
+    Allowance, Attendance, BackendModel, Escalation, Ladder, PlannedTask, ProgressWeights,
+    StuckThresholds, Task, TaskId,
 };
 
 /// How many iterations a task has, if nothing else is said.
@@ -110,10 +111,8 @@ impl WorkOrder {
     /// Orders tasks that depend on nothing.
     pub fn new(tasks: impl IntoIterator<Item = Task>, isolation: Isolation) -> Self {
         let planned = |(line, task)| PlannedTask {
-            task,
-            depends: Vec::new(),
-            is_done: false,
             line,
+            ..PlannedTask::new(task)
         };
         let tasks = (1..).zip(tasks).map(planned);
         Self::planned(tasks, isolation)
@@ -144,6 +143,30 @@ impl WorkOrder {
         self
     }
 
+    /// Returns how many iterations a task has.
+    pub(super) fn iterations_of(&self, task: &TaskId) -> u32 {
+        let own = self.planned_task(task).and_then(|it| it.max_iterations);
+        own.unwrap_or(self.max_iterations)
+    }
+
+    /// Returns what is tried when the agent of a task is stuck: the backends that the task names
+    /// come first.
+    pub(super) fn ladder_of(&self, task: &TaskId) -> Ladder {
+        let planned = self.planned_task(task);
+        let fallbacks = planned.map_or(&[][..], |planned| &planned.fallbacks);
+        match fallbacks.is_empty() {
+            true => self.ladder.clone(),
+            false => {
+                let fallbacks = fallbacks.iter().map(BackendModel::new);
+                self.ladder.clone().first(Escalation::new(fallbacks))
+            }
+        }
+    }
+
+    fn planned_task(&self, task: &TaskId) -> Option<&PlannedTask> {
+        self.tasks.iter().find(|planned| planned.task.id == *task)
+    }
+
     /// Lists what is wrong with it, before anything is begun.
     pub(crate) fn problems(&self) -> Vec<String> {
         let mut problems = Vec::new();
@@ -171,7 +194,8 @@ impl WorkOrder {
                 problems.push(format!("its {field} is blank"));
             }
         }
-        if self.max_iterations == 0 {
+        let own = self.tasks.iter().filter_map(|it| it.max_iterations);
+        if own.chain([self.max_iterations]).any(|most| most == 0) {
             problems.push("its maxIterations is 0, and nothing can be done in none".to_owned());
         }
         problems

@@ -199,13 +199,11 @@ pub(crate) fn task(id: &str) -> Task {
 /// A roadmap of tasks, each with what it depends on.
 pub(crate) fn roadmap(tasks: &[(&str, &[&str])]) -> Roadmap {
     let planned = tasks.iter().map(|(id, depends)| PlannedTask {
-        task: task(id),
         depends: depends
             .iter()
             .map(|id| id.parse().expect("an id"))
             .collect(),
-        is_done: false,
-        line: 1,
+        ..PlannedTask::new(task(id))
     });
     Roadmap {
         title: None,
@@ -213,6 +211,7 @@ pub(crate) fn roadmap(tasks: &[(&str, &[&str])]) -> Roadmap {
         constraints: vec!["no empty ones".to_owned()],
         success_criteria: vec!["all are there".to_owned()],
         tasks: planned.collect(),
+        warnings: Vec::new(),
     }
 }
 

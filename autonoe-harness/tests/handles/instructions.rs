@@ -140,6 +140,50 @@ async fn what_a_killed_process_had_read_and_not_used_is_told_again_and_then_neve
     assert!(stage.nothing_is_left_of("a"));
 }
 
+#[tokio::test]
+async fn a_text_file_in_the_inbox_is_told_until_an_agent_has_read_it_and_then_never() {
+    let stage = Stage::new();
+    let manager = stage.manager().restarts(5);
+    let turns = stage.path().join("turns");
+    let input = json!({"folder": stage.path()});
+    let handle = manager
+        .spawn(order("a", "careless", input))
+        .await
+        .expect("it starts");
+    let folder = handle.folder().path().to_owned();
+
+    // Read, and killed before the turn is over.
+    std::fs::write(folder.join("inbox/note.txt"), "Use Postgres.").expect("writable");
+    eventually("the first turn", || recorded(&turns).len() == 1).await;
+    kill_nine(recorded(&turns)[0].pid);
+    eventually("the second turn", || recorded(&turns).len() == 2).await;
+    // Used, and killed afterwards.
+    std::fs::write(stage.path().join("go-on"), "").expect("writable");
+    let aside = folder.join("taken/0000000001.text");
+    eventually("that it was told", || aside.exists()).await;
+    kill_nine(recorded(&turns)[1].pid);
+    handle.send_instruction("end").await.expect("it listens");
+    within(manager.wait(&RunId::new("a")))
+        .await
+        .expect("it ends");
+
+    let all = recorded(&turns);
+    let all: Vec<_> = all
+        .iter()
+        .map(|turn| (turn.id.as_deref(), &*turn.text))
+        .collect();
+    assert_eq!(
+        all,
+        [
+            (Some("1"), "Use Postgres."),
+            (Some("1"), "Use Postgres."),
+            (Some("2"), "end")
+        ]
+    );
+    let left = std::fs::read_dir(folder.join("inbox")).expect("readable");
+    assert_eq!(left.count(), 0);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_instruction_is_in_one_turn_however_often_the_process_is_killed() {
     const ROUNDS: u64 = 25;

@@ -2,3 +2,4 @@
 
 mod mistakes;
 mod reading;
+mod upstream;

@@ -104,6 +104,30 @@ async fn lesson_3_a_task_has_only_its_time() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_task_can_have_more_or_fewer_iterations_than_the_order_says() {
+    let turns = Turns::new(["a1", "a2", "a3", "b1"].map(says));
+    let stage = Stage::new(&turns);
+    let mut order = order([task("a"), task("b")]);
+    order.max_iterations = 1;
+    order.tasks[0].max_iterations = Some(3);
+    order.thresholds.stuck_after = 9;
+
+    let (outcome, _) = stage.run(&order).await;
+
+    assert!(!outcome.is_success(), "{outcome:?}");
+    let ended = stage.events().into_iter().filter_map(|event| match event {
+        WorkEvent::Ended {
+            task, iterations, ..
+        } => Some((task.to_string(), iterations)),
+        _ => None,
+    });
+    assert_eq!(
+        ended.collect::<Vec<_>>(),
+        [("a".to_owned(), 3), ("b".to_owned(), 1)]
+    );
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_depends_on_a_failed_task_is_not_begun_and_the_rest_is() {
     let quick = |id: &str| Task::new(id, "Say it.").expect("an id");
     let planned = |task: Task, depends: &[&str]| PlannedTask {
@@ -111,9 +135,7 @@ async fn what_depends_on_a_failed_task_is_not_begun_and_the_rest_is() {
             .iter()
             .map(|id| id.parse().expect("an id"))
             .collect(),
-        is_done: false,
-        line: 1,
-        task,
+        ..PlannedTask::new(task)
     };
     let turns = Turns::new([says("No."), says("free"), says("after")]);
     let stage = Stage::new(&turns);

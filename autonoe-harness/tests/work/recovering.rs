@@ -51,6 +51,22 @@ async fn the_ladder_is_climbed_until_something_helps() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_backends_that_a_task_names_continue_before_the_ladder_is_climbed() {
+    let first = Turns::new((0..3).map(|_| says("Same.")));
+    let second = Turns::new([says("Same."), does_it()]);
+    let stage = Stage::of([("first", &first), ("second", &second)]);
+    let mut order = order([task("T-1").cli("first")]);
+    order.tasks[0].fallbacks = vec!["second".to_owned()];
+    order.ladder = Ladder::none().then(PromptMutation::default());
+
+    let (outcome, _) = stage.run(&order).await;
+
+    assert!(outcome.is_success(), "{outcome:?}");
+    assert_eq!(stage.recoveries(), ["second", "rephrase"]);
+    assert_eq!((first.prompts().len(), second.prompts().len()), (3, 2));
+}
+
+#[tokio::test(start_paused = true)]
 async fn who_is_stuck_and_cannot_be_helped_fails_and_says_what_was_not_tried() {
     let turns = Turns::new((0..4).map(|_| says("Same.")));
     let stage = Stage::new(&turns);

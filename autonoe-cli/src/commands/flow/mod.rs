@@ -3,6 +3,7 @@
 mod findings;
 mod folders;
 mod graph;
+mod import;
 mod list;
 mod replayed;
 mod run;
@@ -19,12 +20,13 @@ use crate::args::{FlowArgs, FlowCommand};
 use crate::error::CliError;
 use crate::surroundings::Surroundings;
 
-/// Runs, lists, validates and draws flows.
+/// Runs, lists, validates, draws and imports flows.
 pub(crate) fn flow(args: &FlowArgs, surroundings: &Surroundings) -> Result<ExitCode, CliError> {
     match &args.command {
         FlowCommand::Run(args) => run::run(args, surroundings),
         FlowCommand::List(args) => list::list(args, surroundings),
         FlowCommand::Validate(args) => validate::validate(args, surroundings),
         FlowCommand::Graph(args) => graph::graph(args, surroundings),
+        FlowCommand::Import(args) => import::import(args, surroundings),
     }
 }

@@ -71,20 +71,19 @@ impl Backends {
             }
         }
         for planned in roadmap.tasks.iter().filter(|planned| !planned.is_done) {
-            let Some(cli) = &planned.task.cli else {
-                continue;
-            };
-            if backends.known.contains_key(cli) {
-                continue;
+            for cli in planned.task.cli.iter().chain(&planned.fallbacks) {
+                if backends.known.contains_key(cli) {
+                    continue;
+                }
+                let backend = cli.parse::<FleetBackend>().map_err(|error| {
+                    let place = format!("{}:{}", args.roadmap.display(), planned.line);
+                    let task = &planned.task.id;
+                    let message = format!("{place}: the task {task} names the backend {cli:?}");
+                    CliError::failure(format!("{message}: {error}"))
+                        .with_hint(format!("name it, with --backend {cli}=BACKEND"))
+                })?;
+                backends.add(cli, &backend, surroundings);
             }
-            let backend = cli.parse::<FleetBackend>().map_err(|error| {
-                let (file, line) = (args.roadmap.display(), planned.line);
-                let task = &planned.task.id;
-                let message = format!("{file}:{line}: the task {task} names the backend {cli:?}");
-                CliError::failure(format!("{message}: {error}"))
-                    .with_hint(format!("name it, with --backend {cli}=BACKEND"))
-            })?;
-            backends.add(cli, &backend, surroundings);
         }
         Ok(backends)
     }
@@ -177,13 +176,20 @@ impl Backends {
 
 /// Returns the backends that an order of work names.
 fn names_in(work: &Value) -> BTreeSet<&str> {
-    let tasks = work["tasks"].as_array().into_iter().flatten();
-    let of_tasks = tasks.map(|planned| &planned["task"]["cli"]);
-    let rungs = work["ladder"].as_array().into_iter().flatten();
-    let escalations = rungs.flat_map(|rung| rung["to"].as_array().into_iter().flatten());
+    let tasks = items(&work["tasks"]);
+    let of_tasks = tasks.flat_map(|planned| {
+        let fallbacks = items(&planned["fallbacks"]);
+        fallbacks.chain([&planned["task"]["cli"]])
+    });
+    let rungs = items(&work["ladder"]);
+    let escalations = rungs.flat_map(|rung| items(&rung["to"]));
     let of_ladder = escalations.map(|to| &to["cli"]);
     let all = of_tasks.chain(of_ladder).chain([&work["backend"]]);
     all.filter_map(Value::as_str).collect()
+}
+
+fn items(list: &Value) -> impl Iterator<Item = &Value> {
+    list.as_array().into_iter().flatten()
 }
 
 #[cfg(test)]
@@ -257,6 +263,11 @@ mod tests {
                 json!({"tasks": [{"task": {"cli": "claude"}}]}),
                 &["ANTHROPIC_API_KEY", "OPENAI_API_KEY"],
                 &["claude", "codex"],
+            ),
+            (
+                json!({"tasks": [{"task": {"cli": "codex"}, "fallbacks": ["gemini"]}]}),
+                &["GEMINI_API_KEY", "OPENAI_API_KEY"],
+                &["codex", "gemini"],
             ),
             (
                 json!({"backend": "codex", "ladder": [{"type": "escalate", "to": [{"cli": "gemini"}]}]}),

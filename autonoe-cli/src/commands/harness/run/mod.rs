@@ -46,7 +46,8 @@ pub(super) fn run(
 ) -> Result<ExitCode, CliError> {
     let project = args.project.find(surroundings)?;
     let roadmap = order::read(&args.roadmap, surroundings)?;
-    let mut warnings = programs::check(&args.roadmap, &roadmap, surroundings)?;
+    let mut warnings = order::roadmap_warnings(&args.roadmap, &roadmap);
+    warnings.extend(programs::check(&args.roadmap, &roadmap, surroundings)?);
     let models = ModelsFile::load(&project)?.unwrap_or_default();
     let webhook = webhook(args, &project, &models, surroundings)?;
     // From here on nobody needs the keys of webhooks.

@@ -27,14 +27,22 @@ pub(super) fn read(file: &Path, surroundings: &Surroundings) -> Result<Roadmap, 
         Ok(Some(text)) => text,
         Ok(None) => {
             let message = format!("there is no roadmap {}", file.display());
-            return Err(CliError::failure(message).with_hint(
-                "write one: an objective and tasks, as docs/guides/harness.md shows it",
-            ));
+            return Err(CliError::failure(message)
+                .with_hint("write one, as docs/guides/harness.md shows it"));
         }
         Err(error) => return Err(CliError::failure(whole(&error))),
     };
     Roadmap::parse(file, &text)
         .map_err(|error| CliError::failure(format!("the roadmap cannot be followed\n{error}")))
+}
+
+/// Formats the warnings of a roadmap, each with its line.
+pub(super) fn roadmap_warnings(file: &Path, roadmap: &Roadmap) -> Vec<String> {
+    let place = file.display();
+    let warnings = roadmap.warnings.iter();
+    warnings
+        .map(|found| format!("{place}:{}: {}", found.line, found.message))
+        .collect()
 }
 
 /// Returns where a roadmap is, from the project on if it is in there: the same however it is named.

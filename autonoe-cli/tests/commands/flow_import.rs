@@ -1,0 +1,140 @@
+//! `autonoe flow import`.
+
+use serde_json::Value;
+
+use crate::commands::setting::Setting;
+
+const AGENT: &str = r#"{
+  "version": "1.12.0",
+  "name": "auditor",
+  "parameters": {"ticket": {"type": "number", "required": true, "cli": "--ticket"}},
+  "runner": {
+    "flow": {"systemPromptPath": "prompts/system.md", "prompts": {"registry": "steps_registry.json"}},
+    "verdict": {"type": "poll:state", "config": {"maxIterations": 40}},
+    "boundaries": {"allowedTools": ["Read"], "permissionMode": "acceptEdits"},
+    "logging": {"directory": "logs"}
+  }
+}"#;
+
+const STEPS: &str = r#"{
+  "agentId": "auditor",
+  "c1": "steps",
+  "entryStep": "look",
+  "steps": {
+    "look": {
+      "stepId": "look", "c2": "look", "c3": "ticket", "edition": "default",
+      "structuredGate": {"allowedIntents": ["next", "repeat"], "fallbackIntent": "next"},
+      "transitions": {"next": {"target": "close"}, "repeat": {"target": "look"}}
+    },
+    "close": {"stepId": "close", "c2": "close", "c3": "ticket", "transitions": {"closing": {"target": null}}}
+  }
+}"#;
+
+/// A project with an agent of climpt in it.
+fn with_agent() -> Setting {
+    Setting::new()
+        .file("agents/auditor/agent.json", AGENT)
+        .file("agents/auditor/steps_registry.json", STEPS)
+        .file("agents/auditor/prompts/system.md", "You audit.\n")
+        .file(
+            "agents/auditor/prompts/steps/look/ticket/f_default.md",
+            "---\nname: Look\n---\n\nRead ticket {uv-ticket}.\n",
+        )
+        .file(
+            "agents/auditor/prompts/steps/close/ticket/f_default.md",
+            "Write the result.\n",
+        )
+}
+
+#[test]
+fn an_agent_is_imported_with_a_list_of_what_was_changed_and_dropped() {
+    let setting = with_agent();
+
+    let said = setting.autonoe(&["flow", "import", "agents/auditor"]);
+
+    assert_eq!(said.code, 0, "{}", said.screen());
+    for expected in [
+        "changed: the flow is complete when its steps have come to their end, not by `poll:state`: \
+         no state of GitHub or of a service is read\n  --> agent.json /runner/verdict/config\n",
+        "dropped: runs are recorded in .autonoe\n  --> agent.json /runner/logging\n",
+        "dropped: the front matter is removed\n  --> prompts/steps/look/ticket/f_default.md\n",
+        "auditor: valid",
+        ".autonoe/flows/auditor\n",
+    ] {
+        assert!(said.stdout.contains(expected), "{}", said.screen());
+    }
+    let files = setting.files();
+    let hidden = files.iter().filter(|file| file.contains(".auditor"));
+    assert_eq!(hidden.count(), 0, "{files:?}");
+}
+
+#[test]
+fn an_imported_flow_runs_and_follows_the_intents_of_its_agent() {
+    let agents = r#"{"sessions": [
+        {"name": "1", "steps": [{"uses": {"tool": "mcp__autonoe__set_outputs", "input": {"intent": "repeat"}}}, {"says": "Once more."}, "ends"]},
+        {"name": "2", "steps": [{"uses": {"tool": "mcp__autonoe__set_outputs", "input": {"intent": "next"}}}, {"says": "I have read it."}, "ends"]},
+        {"name": "3", "steps": [{"says": "Closed."}, "ends"]}]}"#;
+    let setting = with_agent()
+        .file("agents.json", agents)
+        .file(".autonoe/agent.json", "{\"mcpServers\": {}}");
+    setting.autonoe(&["flow", "import", "agents/auditor", "--name", "audit-2"]);
+
+    let said = setting.autonoe(&[
+        "flow",
+        "run",
+        "audit-2",
+        "--backend=scripted:agents.json",
+        "--json",
+        "--ticket",
+        "7",
+    ]);
+
+    assert_eq!(said.code, 0, "{}", said.screen());
+    let result: Value = serde_json::from_str(&said.stdout).expect("JSON");
+    let iterations = result["iterations"].as_array().expect("a list");
+    let steps: Vec<_> = iterations.iter().map(|it| it["step"].as_str()).collect();
+    assert_eq!(steps, [Some("look"), Some("look"), Some("close")]);
+}
+
+#[test]
+fn a_flow_is_replaced_only_by_force() {
+    let setting = with_agent().file(".autonoe/flows/auditor/note.txt", "mine");
+
+    let refused = setting.autonoe(&["flow", "import", "agents/auditor"]);
+    assert_eq!(refused.code, 2, "{}", refused.screen());
+    assert!(refused.stderr.contains("--force"), "{}", refused.screen());
+    assert_eq!(setting.read(".autonoe/flows/auditor/note.txt"), "mine");
+
+    let forced = setting.autonoe(&["flow", "import", "agents/auditor", "--force"]);
+    assert_eq!(forced.code, 0, "{}", forced.screen());
+    let files = setting.files();
+    let notes = files.iter().filter(|file| file.ends_with("note.txt"));
+    assert_eq!(notes.count(), 0, "{files:?}");
+}
+
+#[test]
+fn an_imported_flow_with_errors_is_there_to_be_repaired() {
+    let setting = with_agent().file(
+        "agents/auditor/steps_registry.json",
+        STEPS.replace("\"close\"}", "\"clos\"}"),
+    );
+
+    let said = setting.autonoe(&["flow", "import", "agents/auditor"]);
+
+    assert_eq!(said.code, 1, "{}", said.screen());
+    assert!(said.stdout.contains("unknown_step"), "{}", said.screen());
+    let steps = setting.read(".autonoe/flows/auditor/steps_registry.json");
+    assert!(steps.contains("clos"), "{steps}");
+}
+
+#[test]
+fn a_folder_without_an_agent_is_not_imported() {
+    let said = Setting::new().autonoe(&["flow", "import", "nothing"]);
+
+    assert_eq!(said.code, 1, "{}", said.screen());
+    assert!(
+        said.stderr.contains("there is nothing to import"),
+        "{}",
+        said.screen()
+    );
+}

@@ -1,0 +1,284 @@
+//! `agent.json` of climpt, in both of its shapes.
+
+use serde_json::{Map, Value, json};
+
+use super::note::Source;
+use crate::definition::{CompletionType, FlowName, PermissionMode};
+
+/// Why parts of the shapes are left out.
+const REASONS: &[(&str, &str)] = &[
+    (
+        "actions",
+        "agents act through tools, not through blocks in their answers",
+    ),
+    ("github", "flows do not talk to GitHub"),
+    ("worktree", "a flow works in the folder of the project"),
+    ("integrations", "flows do not talk to GitHub"),
+    (
+        "execution",
+        "a flow works in the folder of the project, and merges and pushes nothing",
+    ),
+    ("logging", "runs are recorded in .autonoe"),
+    ("sandbox", "the sandbox is that of the project"),
+    ("sandboxConfig", "the sandbox is that of the project"),
+    ("schemas", "outputs of steps have no schemas"),
+    ("defaultModel", "the model is chosen with --model"),
+    ("askUserAutoResponse", "no person is asked in a flow"),
+];
+
+/// An upstream agent, taken apart.
+pub(super) struct UpstreamAgent<'n> {
+    pub(super) name: String,
+    /// The fields of our `agent.json` that need nothing but the upstream file.
+    pub(super) fields: Map<String, Value>,
+    pub(super) behavior: Map<String, Value>,
+    /// The file of the steps, from the folder.
+    pub(super) registry: String,
+    /// The folder of the prompts, from the folder.
+    pub(super) base: String,
+    pub(super) completion_type: String,
+    pub(super) completion_config: Source<'n>,
+}
+
+impl<'n> UpstreamAgent<'n> {
+    pub(super) fn read(mut agent: Source<'n>) -> Self {
+        let mut fields = Map::new();
+        let version = agent.take_text("version");
+        let version = version.unwrap_or_else(|| "1.0.0".to_owned());
+        fields.insert("version".to_owned(), version.into());
+        let name = agent.take_text("name").unwrap_or_default();
+        fields.insert("name".to_owned(), name.as_str().into());
+        for key in ["displayName", "description"] {
+            if let Some(text) = agent.take_text(key) {
+                fields.insert(key.to_owned(), text.into());
+            }
+        }
+        let parameters = parameters(agent.take_object("parameters"));
+        fields.insert("parameters".to_owned(), parameters);
+        // It names the schema of the upstream format.
+        agent.take("$schema");
+
+        let mut runner = agent.take_object("runner");
+        let (mut flow, mut verdict, mut boundaries) = match runner.is_empty() {
+            true => (None, None, agent.take_object("behavior")),
+            false => (
+                Some(runner.take_object("flow")),
+                Some(runner.take_object("verdict")),
+                runner.take_object("boundaries"),
+            ),
+        };
+        let place = flow.as_mut().unwrap_or(&mut boundaries);
+        let mut behavior = Map::new();
+        if let Some(path) = place.take_text("systemPromptPath") {
+            behavior.insert("systemPromptPath".to_owned(), path.into());
+        }
+        let mut prompts = match &mut flow {
+            Some(flow) => flow.take_object("prompts"),
+            None => agent.take_object("prompts"),
+        };
+        let registry = prompts.take_text("registry");
+        let base = prompts.take_text("fallbackDir");
+        prompts.drop_rest(REASONS);
+        let (completion_type, completion_config) = match &mut verdict {
+            Some(verdict) => (verdict.take_text("type"), verdict.take_object("config")),
+            None => (
+                boundaries.take_text("completionType"),
+                boundaries.take_object("completionConfig"),
+            ),
+        };
+        let tools = boundaries.take_texts("allowedTools");
+        behavior.insert("allowedTools".to_owned(), json!(tools));
+        behavior.insert(
+            "permissionMode".to_owned(),
+            json!(permissions(&mut boundaries)),
+        );
+        let rest = [flow, verdict, Some(boundaries), Some(runner), Some(agent)];
+        for object in rest.into_iter().flatten() {
+            object.drop_rest(REASONS);
+        }
+        Self {
+            name,
+            fields,
+            behavior,
+            registry: registry.unwrap_or_else(|| "steps_registry.json".to_owned()),
+            base: base.map_or_else(
+                || "prompts".to_owned(),
+                |base| base.trim_matches('/').to_owned(),
+            ),
+            completion_type: completion_type.unwrap_or_default(),
+            completion_config,
+        }
+    }
+}
+
+fn permissions(boundaries: &mut Source<'_>) -> PermissionMode {
+    match boundaries.take_text("permissionMode").as_deref() {
+        Some("plan") => PermissionMode::Plan,
+        Some("acceptEdits") => PermissionMode::AcceptEdits,
+        Some("default") | None => PermissionMode::Default,
+        Some("bypassPermissions") => {
+            let message = "it is `acceptEdits`: no mode bypasses the gate";
+            boundaries.changed("permissionMode", message);
+            PermissionMode::AcceptEdits
+        }
+        Some(other) => {
+            let message = format!("it is `default`: there is no mode {other:?}");
+            boundaries.changed("permissionMode", message);
+            PermissionMode::Default
+        }
+    }
+}
+
+/// Takes parameters over, whose fields are the same here.
+fn parameters(parameters: Source<'_>) -> Value {
+    let read = parameters
+        .into_objects()
+        .into_iter()
+        .map(|(name, mut from)| {
+            if from.has("default") && from.take("required") == Some(Value::Bool(true)) {
+                from.changed("required", "it is not required: it has a default");
+            }
+            (name, from.into_value())
+        });
+    Value::Object(read.collect())
+}
+
+/// Returns the name of a flow that is most like `name`.
+pub(super) fn flow_name(name: &str) -> Option<FlowName> {
+    let plain = |c: char| match c.is_ascii_alphanumeric() || "-_".contains(c) {
+        true => c.to_ascii_lowercase(),
+        false => '-',
+    };
+    let name: String = name.chars().map(plain).take(64).collect();
+    name.trim_start_matches(['-', '_']).parse().ok()
+}
+
+/// Returns what the upstream names of a completion type mean here.
+fn completion_type(name: &str) -> Option<CompletionType> {
+    Some(match name {
+        "externalState" | "poll:state" => CompletionType::ExternalState,
+        "iterationBudget" | "count:iteration" => CompletionType::IterationBudget,
+        "checkBudget" | "count:check" => CompletionType::CheckBudget,
+        "keywordSignal" | "detect:keyword" => CompletionType::KeywordSignal,
+        "structuredSignal" | "detect:structured" => CompletionType::StructuredSignal,
+        "phaseCompletion" => CompletionType::PhaseCompletion,
+        "stepMachine" | "detect:graph" => CompletionType::StepMachine,
+        "composite" | "meta:composite" => CompletionType::Composite,
+        "custom" | "meta:custom" => CompletionType::Custom,
+        _ => return None,
+    })
+}
+
+/// Whether two upstream names mean the same completion type.
+pub(super) fn is_same_completion(one: &str, other: &str) -> bool {
+    one == other || completion_type(one).is_some_and(|it| Some(it) == completion_type(other))
+}
+
+/// Translates a completion; `has_end` is whether a step leads to the end of the flow.
+///
+/// `config` has no `maxIterations` any more.
+pub(super) fn completion(
+    name: &str,
+    mut config: Source<'_>,
+    max_iterations: Option<u32>,
+    has_end: bool,
+) -> (CompletionType, Value) {
+    let budget = || match max_iterations {
+        Some(most) => json!({"maxIterations": most}),
+        None => json!({}),
+    };
+    let known = completion_type(name);
+    let translated = match known {
+        Some(CompletionType::IterationBudget) => (CompletionType::IterationBudget, budget()),
+        Some(CompletionType::CheckBudget) => {
+            let most = config.take("maxChecks").unwrap_or_default();
+            (CompletionType::CheckBudget, json!({"maxChecks": most}))
+        }
+        Some(CompletionType::KeywordSignal) => {
+            let mut keywords = config.take_texts("keywords");
+            for key in ["completionKeyword", "verdictKeyword"] {
+                keywords.extend(config.take_text(key));
+            }
+            (CompletionType::KeywordSignal, json!({"keywords": keywords}))
+        }
+        Some(CompletionType::StructuredSignal) => {
+            let names: Vec<String> = match config.take("requiredFields") {
+                Some(Value::Object(fields)) => fields.into_iter().map(|(name, _)| name).collect(),
+                Some(list) => serde_json::from_value(list).unwrap_or_default(),
+                None => Vec::new(),
+            };
+            let signal = config.take_text("signalType");
+            let signal = signal.or_else(|| config.take_text("signal"));
+            let signal = json!({"signal": signal.unwrap_or_default(), "requiredFields": names});
+            (CompletionType::StructuredSignal, signal)
+        }
+        Some(CompletionType::PhaseCompletion) => {
+            let phases = config.take_texts("terminalPhases");
+            (
+                CompletionType::PhaseCompletion,
+                json!({"terminalPhases": phases}),
+            )
+        }
+        Some(CompletionType::Composite) => {
+            let mode = match config.take_text("operator").as_deref() {
+                Some("and") => "all",
+                _ => "any",
+            };
+            let conditions = config.take("conditions");
+            let conditions = conditions.as_ref().and_then(Value::as_array);
+            let conditions = conditions.into_iter().flatten().enumerate();
+            let conditions: Vec<_> = conditions
+                .map(|(number, condition)| {
+                    let inner = config.item("conditions", number, condition);
+                    nested(inner, has_end)
+                })
+                .collect();
+            (
+                CompletionType::Composite,
+                json!({"mode": mode, "conditions": conditions}),
+            )
+        }
+        Some(CompletionType::StepMachine) => (CompletionType::StepMachine, json!({})),
+        _ => {
+            let (kind, config_of_it) = match has_end || max_iterations.is_none() {
+                true => (CompletionType::StepMachine, json!({})),
+                false => (CompletionType::IterationBudget, budget()),
+            };
+            let why = match known {
+                Some(CompletionType::ExternalState) => "no state of GitHub or of a service is read",
+                Some(CompletionType::Custom) => "its handler is a program of climpt",
+                _ => "there is no such type",
+            };
+            let what = match kind {
+                CompletionType::IterationBudget => "after its number of iterations",
+                _ => "when its steps have come to their end",
+            };
+            let message = format!("the flow is complete {what}, not by `{name}`: {why}");
+            config.changed("", message);
+            (kind, config_of_it)
+        }
+    };
+    config.drop_rest(&[("registryPath", "the steps are in steps_registry.json")]);
+    translated
+}
+
+/// Translates one condition of several.
+fn nested(mut condition: Source<'_>, has_end: bool) -> Value {
+    let name = condition.take_text("type").unwrap_or_default();
+    let mut config = condition.take_object("config");
+    let most = take_count(&mut config, "maxIterations");
+    condition.drop_rest(&[]);
+    let (kind, config) = completion(&name, config, most, has_end);
+    json!({"type": kind, "config": config})
+}
+
+/// Takes a number from 1 out.
+pub(super) fn take_count(source: &mut Source<'_>, key: &str) -> Option<u32> {
+    let value = source.take(key)?;
+    let count = value.as_u64().and_then(|count| u32::try_from(count).ok());
+    let count = count.filter(|count| *count > 0);
+    if count.is_none() {
+        source.dropped(key, "it is no number from 1");
+    }
+    count
+}

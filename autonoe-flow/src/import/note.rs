@@ -1,0 +1,208 @@
+//! What an import changed and left out.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use serde_json::{Map, Value};
+
+use crate::definition::nested::below;
+
+/// Something that an import changed or left out, with every place that it concerns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ImportNote {
+    /// Whether it was changed or left out.
+    pub kind: ImportNoteKind,
+    /// What was done, and why.
+    pub message: String,
+    /// Where it stands in the imported folder.
+    pub places: Vec<ImportPlace>,
+}
+
+/// What an import did with something that it could not take over as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ImportNoteKind {
+    /// The flow has something else instead.
+    Changed,
+    /// The flow is without it.
+    Dropped,
+}
+
+/// A place in an imported folder.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct ImportPlace {
+    /// The file, from the folder.
+    pub file: PathBuf,
+    /// The JSON pointer; empty for the whole file.
+    pub pointer: String,
+}
+
+/// The notes of an import; those with the same message become one.
+#[derive(Debug, Default)]
+pub(super) struct Notes(RefCell<BTreeMap<(ImportNoteKind, String), BTreeSet<ImportPlace>>>);
+
+impl Notes {
+    pub(super) fn add(
+        &self,
+        kind: ImportNoteKind,
+        file: impl Into<PathBuf>,
+        pointer: impl Into<String>,
+        message: impl Into<String>,
+    ) {
+        let place = ImportPlace {
+            file: file.into(),
+            pointer: pointer.into(),
+        };
+        let mut notes = self.0.borrow_mut();
+        notes
+            .entry((kind, message.into()))
+            .or_default()
+            .insert(place);
+    }
+
+    /// Returns the notes in the order of their first places.
+    pub(super) fn into_vec(self) -> Vec<ImportNote> {
+        let notes = self.0.into_inner().into_iter();
+        let notes = notes.map(|((kind, message), places)| ImportNote {
+            kind,
+            message,
+            places: places.into_iter().collect(),
+        });
+        let mut notes: Vec<_> = notes.collect();
+        notes.sort_by(|one, other| one.places.cmp(&other.places));
+        notes
+    }
+}
+
+/// An object of an imported file. Each field is taken or becomes a note.
+pub(super) struct Source<'n> {
+    file: PathBuf,
+    pointer: String,
+    fields: Map<String, Value>,
+    notes: &'n Notes,
+}
+
+impl<'n> Source<'n> {
+    pub(super) fn new(
+        file: impl Into<PathBuf>,
+        fields: Map<String, Value>,
+        notes: &'n Notes,
+    ) -> Self {
+        Self {
+            file: file.into(),
+            pointer: String::new(),
+            fields,
+            notes,
+        }
+    }
+
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.fields.contains_key(key)
+    }
+
+    pub(super) fn names(&self) -> BTreeSet<String> {
+        self.fields.keys().cloned().collect()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.fields.is_empty()
+    }
+
+    /// Takes a value out; `null` is none.
+    pub(super) fn take(&mut self, key: &str) -> Option<Value> {
+        self.fields.remove(key).filter(|value| !value.is_null())
+    }
+
+    pub(super) fn take_text(&mut self, key: &str) -> Option<String> {
+        match self.take(key)? {
+            Value::String(text) => Some(text),
+            _ => {
+                self.dropped(key, "it is not a text");
+                None
+            }
+        }
+    }
+
+    /// Takes a list of texts out; empty if there is none.
+    pub(super) fn take_texts(&mut self, key: &str) -> Vec<String> {
+        let value = self.take(key).unwrap_or_else(|| Value::Array(Vec::new()));
+        serde_json::from_value(value).unwrap_or_else(|_| {
+            self.dropped(key, "it is not a list of texts");
+            Vec::new()
+        })
+    }
+
+    /// Takes an object out; an empty one if there is none.
+    pub(super) fn take_object(&mut self, key: &str) -> Source<'n> {
+        let fields = match self.take(key) {
+            Some(Value::Object(fields)) => fields,
+            Some(_) => {
+                self.dropped(key, "it is not an object");
+                Map::new()
+            }
+            None => Map::new(),
+        };
+        Source {
+            file: self.file.clone(),
+            pointer: below(&self.pointer, key),
+            fields,
+            notes: self.notes,
+        }
+    }
+
+    /// Returns the object that is item `number` of the list that was in `key`.
+    pub(super) fn item(&self, key: &str, number: usize, item: &Value) -> Source<'n> {
+        let pointer = below(&below(&self.pointer, key), &number.to_string());
+        Source {
+            file: self.file.clone(),
+            pointer,
+            fields: item.as_object().cloned().unwrap_or_default(),
+            notes: self.notes,
+        }
+    }
+
+    /// Takes all objects out, by name.
+    pub(super) fn into_objects(mut self) -> BTreeMap<String, Source<'n>> {
+        let objects = self.names().into_iter().map(|name| {
+            let object = self.take_object(&name);
+            (name, object)
+        });
+        objects.collect()
+    }
+
+    /// Returns all that is left.
+    pub(super) fn into_value(self) -> Value {
+        Value::Object(self.fields)
+    }
+
+    pub(super) fn changed(&self, key: &str, message: impl Into<String>) {
+        self.add(ImportNoteKind::Changed, &[key], message);
+    }
+
+    pub(super) fn dropped(&self, key: &str, message: impl Into<String>) {
+        self.add(ImportNoteKind::Dropped, &[key], message);
+    }
+
+    /// Adds a note about `item` of the object that was in `key`.
+    pub(super) fn dropped_item(&self, key: &str, item: &str, message: impl Into<String>) {
+        self.add(ImportNoteKind::Dropped, &[key, item], message);
+    }
+
+    /// Adds a note about what `keys` lead to; an empty key is the object itself.
+    fn add(&self, kind: ImportNoteKind, keys: &[&str], message: impl Into<String>) {
+        let keys = keys.iter().filter(|key| !key.is_empty());
+        let pointer = keys.fold(self.pointer.clone(), |pointer, key| below(&pointer, key));
+        self.notes.add(kind, &self.file, pointer, message);
+    }
+
+    /// Adds a note for each field that was not taken, with its reason.
+    pub(super) fn drop_rest(self, reasons: &[(&str, &str)]) {
+        for key in self.fields.keys() {
+            let reason = reasons.iter().find(|(name, _)| name == key);
+            let reason = reason.map_or("flows have no such field", |(_, reason)| reason);
+            self.dropped(key, reason);
+        }
+    }
+}

@@ -1,0 +1,402 @@
+//! `steps_registry.json` of climpt, in the shapes that it had.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value, json};
+
+use super::agent::{is_same_completion, take_count};
+use super::note::Source;
+use crate::definition::Target;
+
+/// Why fields of steps are left out.
+const STEP_REASONS: &[(&str, &str)] = &[
+    ("description", "steps have a name only"),
+    ("stepKind", "steps have no kinds"),
+    ("fallbackKey", "no prompts are built in"),
+    ("outputSchemaRef", "outputs of steps have no schemas"),
+    ("condition", "a flow has one entry step"),
+    ("priority", "a flow has one entry step"),
+    ("model", "the model is chosen with --model"),
+    ("usesStdin", "agents have no standard input"),
+];
+
+/// Why fields of gates are left out.
+const GATE_REASONS: &[(&str, &str)] = &[
+    ("intentSchemaRef", "the agent sets the output `intent`"),
+    ("intentField", "the agent sets the output `intent`"),
+    ("targetField", "a gateway decides by `intent` only"),
+    ("targetMode", "a gateway decides by `intent` only"),
+    (
+        "handoffFields",
+        "outputs that a step declares are variables of later prompts",
+    ),
+    ("failFast", "an unknown intent takes the default branch"),
+];
+
+/// What of the other files the steps depend on.
+pub(super) struct StepContext<'a> {
+    /// The name of the imported folder.
+    pub(super) folder: String,
+    /// The folder of the prompts.
+    pub(super) base: String,
+    pub(super) completion_type: &'a str,
+    /// The entry step that the completion names.
+    pub(super) entry: Option<String>,
+    pub(super) max_iterations: Option<u32>,
+}
+
+/// The steps, translated.
+pub(super) struct ImportedSteps {
+    pub(super) registry: Value,
+    /// The folder of the prompts.
+    pub(super) base: String,
+    /// The intents that the agent chooses from, by the file of the prompt.
+    pub(super) intents: BTreeMap<String, BTreeSet<String>>,
+    /// Whether a step leads to the end of the flow.
+    pub(super) has_end: bool,
+}
+
+/// Steps of our own format by id, each with where it leads.
+type WrittenSteps = BTreeMap<String, (Value, Vec<String>)>;
+
+pub(super) fn read(mut from: Source<'_>, mut context: StepContext<'_>) -> ImportedSteps {
+    let mut registry = Map::new();
+    for key in ["version", "limits"] {
+        if let Some(value) = from.take(key) {
+            registry.insert(key.to_owned(), value);
+        }
+    }
+    // The name of the flow is in agent.json, and the schema is that of the upstream format.
+    (from.take("agentId"), from.take("$schema"));
+    if let Some(path) = from.take_text("userPromptsBase") {
+        match path.split_once(&format!("{}/", context.folder)) {
+            Some((_, base)) => context.base = base.trim_matches('/').to_owned(),
+            None => from.dropped("userPromptsBase", "it is outside of the imported folder"),
+        }
+    }
+    let scheme = from.take_text("c1");
+    for (key, usual) in [
+        ("pathTemplate", "{c1}/{c2}/{c3}/f_{edition}_{adaptation}.md"),
+        ("pathTemplateNoAdaptation", "{c1}/{c2}/{c3}/f_{edition}.md"),
+    ] {
+        if from
+            .take_text(key)
+            .is_some_and(|template| template != usual)
+        {
+            from.dropped(key, format!("prompts are at {usual}"));
+        }
+    }
+    let steps = from.take_object("steps").into_objects();
+    let ids: BTreeSet<String> = steps.keys().cloned().collect();
+    let entry = entry_step(&mut from, &context, &ids);
+    let mut checks = checks(&mut from);
+    let mut written = WrittenSteps::new();
+    let mut intents = BTreeMap::new();
+    let (mut has_end, mut is_ours) = (false, false);
+    for (id, step) in steps {
+        let ours = ["prompt", "transition", "check", "subSteps", "branches"];
+        if ours.iter().any(|key| step.has(key)) {
+            (has_end, is_ours) = (true, true);
+            written.insert(id, (step.into_value(), Vec::new()));
+            continue;
+        }
+        let step = UpstreamStep::read(&id, step, scheme.as_deref(), &context.base, &ids);
+        has_end |= step.ways.values().any(|target| target == Target::END);
+        let check = checks.remove(&id).unwrap_or_default();
+        step.write(id, check, &mut written, &mut intents);
+    }
+    for id in checks.keys() {
+        from.dropped_item("validationSteps", id, "there is no step of this id");
+    }
+    if !is_ours {
+        for id in remove_unreachable(&entry, &mut written) {
+            let message = format!("the entry step {entry} does not lead to it");
+            from.dropped_item("steps", &id, message);
+        }
+    }
+    from.drop_rest(&[("failurePatterns", "a retry sends the same prompt")]);
+    if let Some(most) = context.max_iterations {
+        let limits = json!({"stepLoop": most, "maxVisits": most});
+        registry.insert("limits".to_owned(), limits);
+    }
+    registry.insert("entryStep".to_owned(), entry.into());
+    let steps = written.into_iter().map(|(id, (step, _))| (id, step));
+    registry.insert("steps".to_owned(), Value::Object(steps.collect()));
+    ImportedSteps {
+        registry: Value::Object(registry),
+        base: context.base,
+        intents,
+        has_end,
+    }
+}
+
+/// Finds the entry step: the one that is named, for this completion type if it is named by type,
+/// else the first `initial` step.
+fn entry_step(from: &mut Source<'_>, context: &StepContext<'_>, ids: &BTreeSet<String>) -> String {
+    let mut entry = from.take_text("entryStep");
+    let mut by_type = from.take_object("entryStepMapping");
+    for name in by_type.names() {
+        let step = by_type.take_text(&name);
+        match entry.is_none() && is_same_completion(&name, context.completion_type) {
+            true => entry = step,
+            false => by_type.dropped(&name, "a flow has one entry step"),
+        }
+    }
+    entry.or_else(|| context.entry.clone()).unwrap_or_else(|| {
+        let initial = ids.iter().find(|id| id.starts_with("initial."));
+        let first = initial.or_else(|| ids.first()).cloned().unwrap_or_default();
+        from.changed(
+            "",
+            format!("the flow starts with {first}: no entry step is named"),
+        );
+        first
+    })
+}
+
+/// Removes the steps that `entry` does not lead to, and returns their ids.
+fn remove_unreachable(entry: &str, steps: &mut WrittenSteps) -> Vec<String> {
+    let mut reached = BTreeSet::new();
+    let mut left = vec![entry.to_owned()];
+    while let Some(id) = left.pop() {
+        if reached.insert(id.clone())
+            && let Some((_, targets)) = steps.get(&id)
+        {
+            left.extend(targets.iter().cloned());
+        }
+    }
+    let all: Vec<String> = steps.keys().cloned().collect();
+    steps.retain(|id, _| reached.contains(id));
+    all.into_iter().filter(|id| !reached.contains(id)).collect()
+}
+
+/// A step of an upstream registry.
+struct UpstreamStep {
+    fields: Map<String, Value>,
+    /// The file of its prompt.
+    prompt: String,
+    /// Where it leads, by intent.
+    ways: BTreeMap<String, String>,
+    /// Where it leads without an intent.
+    default: String,
+}
+
+impl UpstreamStep {
+    fn read(
+        id: &str,
+        mut from: Source<'_>,
+        c1: Option<&str>,
+        base: &str,
+        ids: &BTreeSet<String>,
+    ) -> Self {
+        let mut fields = Map::new();
+        if let Some(name) = from.take_text("name") {
+            fields.insert("name".to_owned(), name.into());
+        }
+        if from.take_text("stepId").is_some_and(|other| other != id) {
+            from.dropped(
+                "stepId",
+                "a step is known by the name under which it stands",
+            );
+        }
+        let (reference, prompt) = prompt(&mut from, c1, base);
+        fields.insert("prompt".to_owned(), reference);
+        // Prompts themselves say which variables they have.
+        (from.take("uvVariables"), from.take("type"));
+        if from.take("usesStdin") == Some(Value::Bool(true)) {
+            from.dropped("usesStdin", "agents have no standard input");
+        }
+        let mut gate = from.take_object("structuredGate");
+        let mut ways = ways(&mut from);
+        for intent in gate.take_texts("allowedIntents") {
+            let usual = match intent.as_str() {
+                "closing" => Some(Target::END),
+                "repeat" => Some(id),
+                _ => None,
+            };
+            match (ways.contains_key(&intent), usual) {
+                (true, _) => {}
+                (false, Some(target)) => drop(ways.insert(intent, target.to_owned())),
+                (false, None) => {
+                    let message = format!("the intent `{intent}` has no transition");
+                    gate.dropped("allowedIntents", message);
+                }
+            }
+        }
+        let fallback = gate.take_text("fallbackIntent");
+        gate.drop_rest(GATE_REASONS);
+        let of_intent = |intent: &str| ways.get(intent).cloned();
+        let default = fallback.as_deref().and_then(of_intent);
+        let default = default.or_else(|| of_intent("next"));
+        let default = default.or_else(|| ways.values().next().cloned());
+        let default = default.unwrap_or_else(|| {
+            let message = "it names no transitions: `initial` steps lead to the `continuation` \
+                           of the same name, which repeats; other steps lead to the end";
+            from.changed("", message);
+            let next = id.replacen("initial.", "continuation.", 1);
+            match next.starts_with("continuation.") && ids.contains(&next) {
+                true => next,
+                false => Target::END.to_owned(),
+            }
+        });
+        from.drop_rest(STEP_REASONS);
+        Self {
+            fields,
+            prompt,
+            ways,
+            default,
+        }
+    }
+
+    /// Writes the step, and a gateway behind it if the agent decides where it leads.
+    fn write(
+        mut self,
+        id: String,
+        check: Map<String, Value>,
+        steps: &mut WrittenSteps,
+        intents: &mut BTreeMap<String, BTreeSet<String>>,
+    ) {
+        let mut targets: BTreeSet<&String> = self.ways.values().collect();
+        targets.insert(&self.default);
+        let next = match targets.len() {
+            1 => self.default.clone(),
+            _ => format!("{id}.gate"),
+        };
+        if targets.len() > 1 {
+            let data = format!("/steps/{id}/outputs/intent");
+            let branches = self.ways.iter().map(|(intent, target)| {
+                json!({"when": {"data": data, "equals": intent}, "next": target})
+            });
+            let gateway = json!({
+                "type": "gateway",
+                "branches": branches.collect::<Vec<_>>(),
+                "default": self.default,
+            });
+            let targets = targets.into_iter().cloned().collect();
+            steps.insert(next.clone(), (gateway, targets));
+            self.fields.insert("outputs".to_owned(), json!(["intent"]));
+            let known = intents.entry(self.prompt).or_default();
+            known.extend(self.ways.into_keys());
+        }
+        self.fields.extend(check);
+        let transition = json!({"next": next});
+        self.fields.insert("transition".to_owned(), transition);
+        steps.insert(id, (Value::Object(self.fields), vec![next]));
+    }
+}
+
+/// Returns the reference to the prompt of a step, and its file.
+fn prompt(from: &mut Source<'_>, c1: Option<&str>, base: &str) -> (Value, String) {
+    if let Some(path) = from.take_text("promptPath") {
+        let file = format!("{base}/{path}");
+        return (json!(file), file);
+    }
+    let mut reference = Map::new();
+    let mut part = |key: &str, value: Option<String>| {
+        let text = value.clone().unwrap_or_default();
+        reference.extend(value.map(|value| (key.to_owned(), Value::String(value))));
+        text
+    };
+    let c1 = part("c1", c1.map(str::to_owned));
+    let c2 = part("c2", from.take_text("c2"));
+    let c3 = part("c3", from.take_text("c3"));
+    let edition = from.take_text("edition");
+    let edition = part("edition", edition.or_else(|| Some("default".to_owned())));
+    let adaptation = from.take_text("adaptation");
+    let name = match part("adaptation", adaptation).as_str() {
+        "" => format!("f_{edition}.md"),
+        adaptation => format!("f_{edition}_{adaptation}.md"),
+    };
+    let file = format!("{base}/{c1}/{c2}/{c3}/{name}");
+    (Value::Object(reference), file)
+}
+
+/// Reads where a step leads, by intent.
+fn ways(from: &mut Source<'_>) -> BTreeMap<String, String> {
+    let mut ways = BTreeMap::new();
+    for (intent, mut rule) in from.take_object("transitions").into_objects() {
+        if rule.has("target") {
+            let target = rule.take_text("target");
+            ways.insert(intent, target.unwrap_or_else(|| Target::END.to_owned()));
+            rule.drop_rest(&[("fallback", "a gateway has one default branch")]);
+        } else {
+            rule.dropped("", "a gateway decides by `intent` only");
+        }
+    }
+    ways
+}
+
+/// Reads the checks of steps: `check` and `retry`, by the id of the step.
+fn checks(from: &mut Source<'_>) -> BTreeMap<String, Map<String, Value>> {
+    let validators = from.take_object("validators").into_objects();
+    let validators = validators.into_iter().map(|(name, mut validator)| {
+        let command = command(&mut validator);
+        validator.drop_rest(&[
+            ("failurePattern", "a retry sends the same prompt"),
+            ("extractParams", "a retry sends the same prompt"),
+        ]);
+        (name, command)
+    });
+    let validators: BTreeMap<String, Option<Value>> = validators.collect();
+    let mut checks = BTreeMap::new();
+    for (id, mut step) in from.take_object("validationSteps").into_objects() {
+        let conditions = step.take("validationConditions").unwrap_or_default();
+        let mut actions = Vec::new();
+        for condition in conditions.as_array().into_iter().flatten() {
+            let name = condition["validator"].as_str().unwrap_or_default();
+            match validators.get(name) {
+                Some(command) => actions.extend(command.clone()),
+                None => {
+                    let message = format!("there is no validator `{name}`");
+                    step.dropped("validationConditions", message);
+                }
+            }
+        }
+        let retry = retry(&mut step.take_object("onFailure"));
+        for key in ["stepId", "name"] {
+            step.take(key);
+        }
+        step.drop_rest(&[
+            ("c2", "a retry sends the same prompt"),
+            ("c3", "a retry sends the same prompt"),
+            ("description", "checks have no names"),
+            ("outputSchemaRef", "outputs of steps have no schemas"),
+        ]);
+        let mut fields = Map::new();
+        if !actions.is_empty() {
+            let check = json!({"type": "action", "actions": actions});
+            fields.insert("check".to_owned(), check);
+            fields.insert("retry".to_owned(), retry);
+        }
+        checks.insert(id, fields);
+    }
+    checks
+}
+
+/// Translates a validator into an action of a check. Upstream ran its command in a shell.
+fn command(validator: &mut Source<'_>) -> Option<Value> {
+    validator.take("type");
+    let command = validator.take_text("command")?;
+    let success = validator.take_text("successWhen").unwrap_or_default();
+    let script = match success.split_once(':') {
+        None if success == "empty" => format!("output=$({command}) && test -z \"$output\""),
+        Some(("exitCode", "0")) => command,
+        Some(("exitCode", code)) if code.parse::<u8>().is_ok() => {
+            format!("{command}\ntest $? -eq {code}")
+        }
+        _ => {
+            let message = format!("no check succeeds when {success:?}");
+            validator.dropped("", message);
+            return None;
+        }
+    };
+    Some(json!({"type": "command", "command": ["sh", "-c", script]}))
+}
+
+fn retry(from: &mut Source<'_>) -> Value {
+    let most = take_count(from, "maxAttempts");
+    match from.take_text("action").as_deref() {
+        Some("abort") => json!({"maxRetries": 0, "onExhausted": "error"}),
+        Some("skip") => json!({"maxRetries": 0, "onExhausted": "skip"}),
+        _ => json!({"maxRetries": most.unwrap_or(3)}),
+    }
+}

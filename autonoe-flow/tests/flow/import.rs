@@ -1,0 +1,446 @@
+//! Flows of climpt: what becomes of them, and what is listed.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use autonoe_flow::{FindingKind, ImportNoteKind, ImportedFlow, import, load, validate};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+/// A folder of climpt that goes away at the end of the test.
+struct Upstream {
+    outer: tempfile::TempDir,
+}
+
+impl Upstream {
+    fn new(agent: &Value, registry: &Value) -> Self {
+        let outer = tempfile::tempdir().expect("a folder");
+        let upstream = Self { outer };
+        upstream.write("agent.json", &agent.to_string());
+        upstream.write("steps_registry.json", &registry.to_string());
+        upstream
+    }
+
+    fn dir(&self) -> PathBuf {
+        self.outer.path().join("auditor")
+    }
+
+    fn write(&self, file: &str, text: &str) {
+        write(&self.dir(), Path::new(file), text);
+    }
+
+    fn import(&self) -> ImportedFlow {
+        import(&self.dir()).expect("it can be imported")
+    }
+
+    /// Writes the imported flow to its own folder, and returns what is wrong with it.
+    fn findings(&self, imported: &ImportedFlow) -> Vec<String> {
+        let dir = self.outer.path().join("flows").join(imported.name.as_str());
+        for (file, text) in &imported.files {
+            write(&dir, file, text);
+        }
+        let definition = load(&dir).expect("it can be loaded");
+        let report = validate(&definition);
+        let found = report.errors.iter().chain(&report.warnings);
+        found
+            .map(|finding| format!("{}: {}", finding.kind.code(), finding.message))
+            .collect()
+    }
+}
+
+fn write(dir: &Path, file: &Path, text: &str) {
+    let path = dir.join(file);
+    fs::create_dir_all(path.parent().expect("a folder")).expect("writable");
+    fs::write(path, text).expect("writable");
+}
+
+/// Formats the notes, one line for each place.
+fn notes(imported: &ImportedFlow) -> String {
+    let mut text = String::new();
+    for note in &imported.notes {
+        let kind = match note.kind {
+            ImportNoteKind::Changed => "changed",
+            ImportNoteKind::Dropped => "dropped",
+        };
+        for place in &note.places {
+            let (file, pointer) = (place.file.display(), &place.pointer);
+            text.push_str(&format!("{kind} {file} {pointer}: {}\n", note.message));
+        }
+    }
+    text
+}
+
+fn json_file(imported: &ImportedFlow, file: &str) -> Value {
+    serde_json::from_str(&imported.files[Path::new(file)]).expect("JSON")
+}
+
+/// The newer shape of both files.
+fn newer() -> Upstream {
+    let agent = json!({
+        "$schema": "../../schemas/agent.schema.json",
+        "version": "2.0.0",
+        "name": "Auditor",
+        "displayName": "The auditor",
+        "description": "Compares the code with a ticket",
+        "parameters": {
+            "ticket": {"type": "number", "description": "Which one", "required": true, "cli": "--ticket"},
+            "rounds": {"type": "number", "required": true, "default": 3, "cli": "--rounds"},
+        },
+        "runner": {
+            "flow": {
+                "systemPromptPath": "prompts/system.md",
+                "prompts": {"registry": "steps_registry.json", "fallbackDir": "prompts/"},
+                "defaultModel": "opus",
+            },
+            "verdict": {
+                "type": "poll:state",
+                "config": {"type": "issueClose", "issueParam": "ticket", "maxIterations": 40},
+            },
+            "boundaries": {
+                "allowedTools": ["Read", "Glob", "Bash"],
+                "permissionMode": "bypassPermissions",
+            },
+            "integrations": {"github": {"enabled": true}},
+            "actions": {"enabled": true, "types": ["audit-action"]},
+            "execution": {"worktree": {"enabled": true}},
+            "logging": {"directory": "logs", "format": "jsonl"},
+        },
+    });
+    let gate = |intents: &[&str], fallback: &str| {
+        json!({
+            "allowedIntents": intents,
+            "intentField": "next_action.action",
+            "fallbackIntent": fallback,
+            "handoffFields": ["audit.findings"],
+        })
+    };
+    let registry = json!({
+        "agentId": "auditor",
+        "version": "3.0.0",
+        "c1": "steps",
+        "pathTemplate": "{c1}/{c2}/{c3}/f_{edition}_{adaptation}.md",
+        "pathTemplateNoAdaptation": "{c1}/{c2}/{c3}/f_{edition}.md",
+        "entryStepMapping": {"poll:state": "initial.ticket", "count:iteration": "initial.plain"},
+        "failurePatterns": {"dirty": {"edition": "failed", "adaptation": "dirty"}},
+        "validators": {
+            "clean": {"type": "command", "command": "git status --porcelain", "successWhen": "empty",
+                      "failurePattern": "dirty"},
+            "tests": {"type": "command", "command": "make test | tail", "successWhen": "exitCode:0"},
+            "odd": {"type": "command", "command": "date", "successWhen": "contains:Monday"},
+        },
+        "validationSteps": {
+            "closure.audit": {
+                "stepId": "closure.audit", "c2": "retry", "c3": "audit",
+                "validationConditions": [
+                    {"validator": "clean"}, {"validator": "tests"}, {"validator": "odd"},
+                ],
+                "onFailure": {"action": "retry", "maxAttempts": 2},
+            },
+            "closure.gone": {"validationConditions": [{"validator": "clean"}]},
+        },
+        "steps": {
+            "initial.ticket": {
+                "stepId": "initial.ticket", "name": "Look at the ticket", "stepKind": "work",
+                "c2": "initial", "c3": "ticket", "edition": "default", "uvVariables": ["ticket"],
+                "usesStdin": false,
+                "structuredGate": gate(&["next", "repeat", "handoff", "escalate"], "next"),
+                "transitions": {
+                    "next": {"target": "continuation.ticket"},
+                    "repeat": {"target": "initial.ticket"},
+                    "handoff": {"target": "closure.audit"},
+                },
+            },
+            "continuation.ticket": {
+                "stepId": "continuation.ticket", "name": "Continue", "stepKind": "work",
+                "c2": "continuation", "c3": "ticket", "edition": "short", "adaptation": "empty",
+                "uvVariables": [],
+                "structuredGate": gate(&["next"], "next"),
+                "transitions": {"next": {"target": "closure.audit"}},
+            },
+            "closure.audit": {
+                "stepId": "closure.audit", "name": "Close", "type": "prompt", "stepKind": "closure",
+                "c2": "closure", "c3": "audit", "uvVariables": [],
+                "structuredGate": gate(&["closing", "repeat"], "closing"),
+                "transitions": {"closing": {"target": null}},
+            },
+            "initial.plain": {"c2": "initial", "c3": "plain"},
+        },
+    });
+    let upstream = Upstream::new(&agent, &registry);
+    upstream.write("prompts/system.md", "# Auditor\n\nYou audit.\n");
+    upstream.write(
+        "prompts/steps/initial/ticket/f_default.md",
+        "---\nstepId: initial.ticket\nuvVariables:\n  - ticket\ncustomVariables:\n  - ticket_text\n---\n\n{ticket_text}Read ticket {uv-ticket}.\n",
+    );
+    upstream.write(
+        "prompts/steps/continuation/ticket/f_short_empty.md",
+        "Go on.\n",
+    );
+    upstream.write(
+        "prompts/steps/closure/audit/f_default.md",
+        "---\nname: Close\n---\nClose.\n",
+    );
+    upstream
+}
+
+#[test]
+fn an_agent_of_the_newer_shape_becomes_a_valid_flow() {
+    let upstream = newer();
+
+    let imported = upstream.import();
+
+    assert_eq!(imported.name.as_str(), "auditor");
+    insta::assert_snapshot!("newer_agent", imported.files[Path::new("agent.json")]);
+    insta::assert_snapshot!(
+        "newer_steps",
+        imported.files[Path::new("steps_registry.json")]
+    );
+    let prompts: BTreeMap<_, _> = imported
+        .files
+        .iter()
+        .filter(|(file, _)| file.extension().is_some_and(|it| it == "md"))
+        .collect();
+    insta::assert_debug_snapshot!("newer_prompts", prompts);
+    assert_eq!(upstream.findings(&imported), Vec::<String>::new());
+}
+
+#[test]
+fn all_that_an_import_changes_and_drops_is_listed_with_its_place() {
+    insta::assert_snapshot!("newer_notes", notes(&newer().import()));
+}
+
+#[test]
+fn an_agent_of_the_older_shape_repeats_its_continuation_within_its_budget() {
+    let agent = json!({
+        "version": "1.10.0",
+        "name": "auditor",
+        "behavior": {
+            "systemPromptPath": "prompts/system.md",
+            "completionType": "externalState",
+            "completionConfig": {"maxIterations": 30},
+            "allowedTools": ["Read"],
+            "permissionMode": "acceptEdits",
+        },
+        "prompts": {"registry": "steps_registry.json", "fallbackDir": "prompts/"},
+        "github": {"enabled": true},
+        "worktree": {"enabled": true},
+    });
+    let registry = json!({
+        "agentId": "auditor",
+        "version": "1.0.0",
+        "userPromptsBase": ".agent/auditor/texts",
+        "steps": {
+            "continuation.plain": {"stepId": "continuation.plain", "promptPath": "continuation/plain.md",
+                                   "fallbackKey": "continuation_plain"},
+            "initial.plain": {"stepId": "initial.plain", "promptPath": "initial/plain.md"},
+            "section.extra": {"stepId": "section.extra", "promptPath": "section/extra.md"},
+        },
+    });
+    let upstream = Upstream::new(&agent, &registry);
+    upstream.write("prompts/system.md", "You audit.");
+    upstream.write("texts/initial/plain.md", "Begin.");
+    upstream.write("texts/continuation/plain.md", "Go on.");
+
+    let imported = upstream.import();
+
+    assert_eq!(upstream.findings(&imported), Vec::<String>::new());
+    assert_eq!(
+        json_file(&imported, "steps_registry.json"),
+        json!({
+            "version": "1.0.0",
+            "limits": {"stepLoop": 30, "maxVisits": 30},
+            "entryStep": "initial.plain",
+            "steps": {
+                "continuation.plain": {"prompt": "texts/continuation/plain.md",
+                                       "transition": {"next": "continuation.plain"}},
+                "initial.plain": {"prompt": "texts/initial/plain.md",
+                                  "transition": {"next": "continuation.plain"}},
+            },
+        })
+    );
+    let behavior = &json_file(&imported, "agent.json")["behavior"];
+    assert_eq!(behavior["completionType"], "iterationBudget");
+    assert_eq!(behavior["completionConfig"], json!({"maxIterations": 30}));
+    insta::assert_snapshot!("older_notes", notes(&imported));
+}
+
+#[test]
+fn steps_that_are_written_as_ours_are_taken_over_as_they_are() {
+    let agent = json!({
+        "version": "1",
+        "name": "auditor",
+        "behavior": {"completionType": "stepMachine"},
+    });
+    let registry = json!({
+        "entryStep": "draft",
+        "steps": {
+            "draft": {
+                "name": "Draft",
+                "prompt": {"c1": "write", "c2": "draft", "c3": "text"},
+                "check": {"type": "keyword", "keywords": ["DONE"]},
+                "transition": {"next": "end", "retry": true, "maxRetries": 2},
+            },
+        },
+    });
+    let upstream = Upstream::new(&agent, &registry);
+    let text = "Write.\n\n---\nSay DONE at the end.";
+    upstream.write("prompts/write/draft/text/f_default.md", text);
+
+    let imported = upstream.import();
+
+    assert_eq!(json_file(&imported, "steps_registry.json"), registry);
+    let prompt = Path::new("prompts/write/draft/text/f_default.md");
+    assert_eq!(imported.files[prompt], text);
+    assert_eq!(imported.notes, []);
+    assert_eq!(upstream.findings(&imported), Vec::<String>::new());
+}
+
+#[test]
+fn completions_have_the_same_meaning_under_both_of_their_names() {
+    let steps = json!({"entryStep": "a", "steps": {
+        "a": {"prompt": "prompts/a.md", "transition": {"next": "end"}},
+    }});
+    for (names, config, kind, expected) in [
+        (
+            ["iterationBudget", "count:iteration"],
+            json!({"maxIterations": 5}),
+            "iterationBudget",
+            json!({"maxIterations": 5}),
+        ),
+        (
+            ["checkBudget", "count:check"],
+            json!({"maxChecks": 4}),
+            "checkBudget",
+            json!({"maxChecks": 4}),
+        ),
+        (
+            ["keywordSignal", "detect:keyword"],
+            json!({"completionKeyword": "DONE"}),
+            "keywordSignal",
+            json!({"keywords": ["DONE"]}),
+        ),
+        (
+            ["structuredSignal", "detect:structured"],
+            json!({"signalType": "verdict", "requiredFields": ["why"], "maxIterations": 9}),
+            "structuredSignal",
+            json!({"signal": "verdict", "requiredFields": ["why"]}),
+        ),
+        (
+            ["structuredSignal", "detect:structured"],
+            json!({"signalType": "verdict", "requiredFields": {"why": "string"}}),
+            "structuredSignal",
+            json!({"signal": "verdict", "requiredFields": ["why"]}),
+        ),
+        (
+            ["stepMachine", "detect:graph"],
+            json!({"entryStep": "a"}),
+            "stepMachine",
+            Value::Null,
+        ),
+        (
+            ["composite", "meta:composite"],
+            json!({"operator": "or", "conditions": [
+                {"type": "count:iteration", "config": {"maxIterations": 5}},
+                {"type": "keywordSignal", "config": {"verdictKeyword": "DONE"}},
+            ]}),
+            "composite",
+            json!({"mode": "any", "conditions": [
+                {"type": "iterationBudget", "config": {"maxIterations": 5}},
+                {"type": "keywordSignal", "config": {"keywords": ["DONE"]}},
+            ]}),
+        ),
+        (
+            ["custom", "meta:custom"],
+            json!({"handlerPath": "./done.ts"}),
+            "stepMachine",
+            Value::Null,
+        ),
+    ] {
+        for name in names {
+            let agent = json!({"version": "1", "name": "auditor", "behavior": {
+                "completionType": name, "completionConfig": config,
+            }});
+            let upstream = Upstream::new(&agent, &steps);
+            upstream.write("prompts/a.md", "Go. Say DONE.");
+
+            let imported = upstream.import();
+
+            let behavior = &json_file(&imported, "agent.json")["behavior"];
+            assert_eq!(behavior["completionType"], kind, "{name}");
+            assert_eq!(behavior["completionConfig"], expected, "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_renamed_flow_has_its_name_in_its_file() {
+    let imported = newer().import().rename("second".parse().expect("a name"));
+
+    assert_eq!(imported.name.as_str(), "second");
+    assert_eq!(json_file(&imported, "agent.json")["name"], "second");
+}
+
+#[test]
+fn a_folder_without_an_agent_is_no_import() {
+    let outer = tempfile::tempdir().expect("a folder");
+
+    let error = import(outer.path()).expect_err("there is nothing");
+
+    assert_eq!(error.finding().kind, FindingKind::NotFound);
+}
+
+#[cfg(unix)]
+#[test]
+fn no_file_outside_the_folder_is_imported() {
+    let upstream = newer();
+    let secret = upstream.outer.path().join("secret.md");
+    fs::write(&secret, "secret").expect("writable");
+    let link = upstream.dir().join("prompts/link.md");
+    std::os::unix::fs::symlink(&secret, link).expect("writable");
+
+    let imported = upstream.import();
+
+    assert!(!imported.files.values().any(|text| text.contains("secret")));
+    assert!(notes(&imported).contains("dropped prompts/link.md : "));
+
+    let agent = json!({"name": "auditor", "prompts": {"registry": "../steps.json"}});
+    upstream.write("agent.json", &agent.to_string());
+    let error = import(&upstream.dir()).expect_err("it leads out");
+    assert_eq!(error.finding().kind, FindingKind::OutsideFolder);
+}
+
+/// Any JSON, with the names of fields that are looked at.
+fn any_json() -> impl Strategy<Value = Value> {
+    const NAMES: &str = "name|behavior|runner|flow|verdict|boundaries|type|config|completionType|completionConfig|conditions|parameters|prompts|steps|a|initial.a|transitions|structuredGate|allowedIntents|target|validators|validationSteps|command|successWhen|c1|c2|userPromptsBase|entryStep|entryStepMapping|requiredFields|maxIterations";
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        "(composite|externalState|../x|/|a|initial.a|auditor/|\\PC{0,6})".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(6, 60, 8, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::btree_map(NAMES, inner, 0..8)
+                .prop_map(|fields| Value::Object(fields.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn no_json_makes_an_import_panic_or_name_a_file_outside(agent in any_json(), steps in any_json()) {
+        let upstream = Upstream::new(&agent, &steps);
+        upstream.write("prompts/a.md", "---\nname: a\n---\nGo.");
+
+        if let Ok(imported) = import(&upstream.dir()) {
+            for file in imported.files.keys() {
+                let mut parts = file.components();
+                prop_assert!(parts.all(|part| matches!(part, std::path::Component::Normal(_))));
+            }
+        }
+    }
+}
