@@ -17,28 +17,37 @@ async fn is_as_on_scripted_agents(backend: Backend, story: Story) {
     );
 }
 
-/// Makes a test of each story for each backend.
+/// Makes a test of each story for scripted agents and each model, and of the first ones for each
+/// program.
+///
+/// The decisions of a run are the same whoever plays it. The stories for programs are those in which
+/// a program has a part: its tools, its ways to refuse, its errors.
 macro_rules! on_every_backend {
-    ($($story:ident),+ $(,)?) => {
+    (on_programs_and_models: $($story:ident),+; on_models: $($other:ident),+ $(,)?) => {
         mod on_scripted_agents {
             use super::*;
 
-            $(#[tokio::test]
-            async fn $story() {
-                let outcome = Backend::Scripted.play(&stories::$story()).await;
-
-                insta::assert_snapshot!(stringify!($story), outcome);
-            })+
+            on_every_backend!(@scripted $($story,)+ $($other,)+);
         }
         on_every_backend!(@each [$($story),+]
             on_claude_2_1_325 = Backend::Claude("2.1.325"),
             on_codex = Backend::Codex,
             on_gemini = Backend::Gemini,
+        );
+        on_every_backend!(@each [$($story),+, $($other),+]
             on_a_model_by_messages = Backend::Model(Api::Messages),
             on_a_model_by_responses = Backend::Model(Api::Responses),
             on_a_model_by_chat_completions = Backend::Model(Api::Chat),
             on_a_model_by_gemini = Backend::Model(Api::Gemini),
         );
+    };
+    (@scripted $($story:ident,)+) => {
+        $(#[tokio::test]
+            async fn $story() {
+                let outcome = Backend::Scripted.play(&stories::$story()).await;
+
+                insta::assert_snapshot!(stringify!($story), outcome);
+            })+
     };
     (@each $stories:tt $($name:ident = $backend:expr,)+) => {
         $(on_every_backend!(@one $stories $name = $backend);)+
@@ -56,13 +65,15 @@ macro_rules! on_every_backend {
 }
 
 on_every_backend![
+    on_programs_and_models:
     all_pass,
-    the_rest_is_blocked,
-    everything_is_blocked,
-    no_session_is_left,
     the_quota_is_spent,
     the_login_is_refused,
     the_model_is_unknown,
     nobody_pays,
-    all_is_verified,
+    all_is_verified;
+    on_models:
+    the_rest_is_blocked,
+    everything_is_blocked,
+    no_session_is_left,
 ];
