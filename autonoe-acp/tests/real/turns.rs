@@ -192,23 +192,28 @@ async fn what_the_gate_refuses_leaves_no_trace_and_the_turn_goes_on() {
 #[tokio::test]
 async fn refusals_of_the_service_have_their_meaning() {
     let refusals = [
-        Refusal::unauthorized(),
-        Refusal::invalid_key(),
-        Refusal::forbidden(),
+        (Refusal::unauthorized(), AgentErrorKind::Authentication),
+        (Refusal::invalid_key(), AgentErrorKind::Authentication),
+        (Refusal::forbidden(), AgentErrorKind::Authentication),
+        (Refusal::payment_required(), AgentErrorKind::Billing),
+        (
+            Refusal::model_not_found("one"),
+            AgentErrorKind::Configuration,
+        ),
     ];
-    let refusal = Arc::new(Mutex::new(refusals[0].clone()));
+    let refusal = Arc::new(Mutex::new(refusals[0].0.clone()));
     let current = refusal.clone();
     let script = Script::by(move |_| current.lock().expect("no panic").clone().into());
     let setting = Setting::new(script).unverified();
     let mut client = setting.client(setting.spec());
 
-    for next in refusals {
+    for (next, expected) in refusals {
         *refusal.lock().expect("no panic") = next;
 
         let (events, error) = events_of(client.as_mut(), "Go on.").await;
 
         let error = error.unwrap_or_else(|| panic!("{events:?}"));
-        assert_eq!(error.kind(), AgentErrorKind::Authentication, "{error}");
+        assert_eq!(error.kind(), expected, "{error}");
     }
     within(client.dispose()).await.expect("it ends");
     setting.assert_nothing_is_left();

@@ -91,11 +91,6 @@ fn an_agent_that_stalls_is_stopped_on_a_model() {
 }
 
 #[test]
-fn three_deliverables_take_four_sessions_on_claude() {
-    each_deliverable_takes_one_session(Backend::Claude(Build::NEWER.version), 3);
-}
-
-#[test]
 fn ten_deliverables_take_eleven_sessions_on_codex() {
     each_deliverable_takes_one_session(Backend::Codex, 10);
 }
