@@ -3,9 +3,10 @@
 mod backends;
 mod browser;
 #[allow(
+    dead_code,
     unused_macros,
     unused_imports,
-    reason = "most tests here run on one build"
+    reason = "the tests here run on one build"
 )]
 #[path = "../../autonoe-claude/tests/real/build.rs"]
 mod build;

@@ -99,7 +99,8 @@ async fn an_echo_that_nobody_is_asked_about_sees_no_more_than_the_sandbox_shows(
 }
 
 #[tokio::test]
-async fn what_is_allowed_writes_the_project_and_nothing_else() {
+async fn what_is_allowed_writes_the_project_and_nothing_else_and_ends_with_the_sandbox() {
+    let stray = "(setsid sleep 600 >/dev/null 2>&1 &) ; echo 1 > begun";
     let elsewhere = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
     let outside = elsewhere.path().join("outside.txt");
     let setting = Setting::new(Script::new([
@@ -107,6 +108,9 @@ async fn what_is_allowed_writes_the_project_and_nothing_else() {
         shell(&format!("echo 1 > {}", outside.display())),
         shell("echo 1 > .autonoe/status.json"),
         shell("echo 1 > /tmp/private.txt && cat /tmp/private.txt > copied.txt"),
+        // The settings that decide what the session may do.
+        shell("echo {} > $GEMINI_CLI_SYSTEM_SETTINGS_PATH && echo 1 > written"),
+        shell(stray),
         Turn::text("Done."),
     ]));
     std::fs::create_dir(setting.file(".autonoe")).expect("it can be made");
@@ -116,8 +120,9 @@ async fn what_is_allowed_writes_the_project_and_nothing_else() {
     within(client.dispose()).await.expect("it ends");
 
     assert!(error.is_none(), "{error:?}");
-    assert_eq!(outputs(&events).len(), 4, "{events:?}");
-    assert_eq!(setting.names(), [".autonoe", "copied.txt", "inside.txt"]);
+    assert_eq!(outputs(&events).len(), 6, "{events:?}");
+    let names = [".autonoe", "begun", "copied.txt", "inside.txt"];
+    assert_eq!(setting.names(), names, "{events:?}");
     assert!(!outside.exists());
     assert!(!setting.file(".autonoe/status.json").exists());
     assert!(!std::path::Path::new("/tmp/private.txt").exists());
@@ -146,19 +151,6 @@ async fn without_a_network_nobody_is_reached() {
     let error = error.unwrap_or_else(|| panic!("{events:?}"));
     assert!(error.to_string().contains("fetch failed"), "{error}");
     assert!(setting.server.log().main_requests().is_empty());
-    setting.assert_nothing_is_left();
-}
-
-#[tokio::test]
-async fn a_tool_that_goes_its_own_way_ends_with_the_sandbox() {
-    let stray = "(setsid sleep 600 >/dev/null 2>&1 &) ; echo 1 > begun";
-    let setting = Setting::new(Script::new([shell(stray), Turn::text("Done.")]));
-    let mut client = setting.client(sandboxed(setting.spec()));
-
-    let (events, error) = events_of(client.as_mut(), "Leave something.").await;
-    assert!(setting.file("begun").exists(), "{events:?} {error:?}");
-    within(client.dispose()).await.expect("it ends");
-
     setting.assert_nothing_is_left();
 }
 

@@ -1,11 +1,13 @@
 //! Single turns: what is told of them, and how they end.
 
+use std::sync::{Arc, Mutex};
+
 use autonoe_core::{
     AgentClientFactory, AgentErrorKind, Grants, HookCoverage, SessionOutcome, StreamEvent, Support,
     TokenUsage, ToolStatus,
 };
 use autonoe_testkit::model_server::{
-    Message, Place, Refusal, Script, StopReason, StreamFault, Turn,
+    Message, Place, Prompt, Refusal, Script, StopReason, StreamFault, Turn,
 };
 use futures::StreamExt;
 use serde_json::json;
@@ -97,17 +99,55 @@ async fn without_a_key_a_probe_says_what_is_missing() {
     );
 }
 
+/// The prompt of the last turn looks like a command of the program, and is for the model.
 #[tokio::test]
-async fn words_thoughts_and_tokens_are_told() {
+async fn the_turns_of_a_session_tell_words_thoughts_tokens_and_calls() {
     let said = Message::new()
         .thinks("**Plan** first")
         .says("Good morning.");
-    let setting = Setting::new(Script::new([said]));
+    let setting = Setting::new(Script::new([
+        said.into(),
+        shell("echo hello"),
+        write("made.txt", "hello\n"),
+        shell("cat made.txt > copy.txt"),
+        Turn::tool("read_file", json!({"file_path": "no-such-file"})),
+        Turn::text("Done."),
+        Turn::text("It is a path."),
+    ]));
+    let mut client = setting.client(setting.spec());
 
-    let (events, error) = one_turn(&setting).await;
+    let (greeting, _) = events_of(client.as_mut(), "Greet.").await;
+    let (working, _) = events_of(client.as_mut(), "Go on.").await;
+    let (path, _) = events_of(client.as_mut(), "/memory show").await;
+    within(client.dispose()).await.expect("it ends");
 
-    assert!(error.is_none(), "{error:?}");
-    let [started, thought, text, usage, end] = &events[..] else {
+    assert_greets(&greeting);
+    let made = setting.file("made.txt");
+    let calls = calls(&working);
+    let expected = [
+        ("Bash", json!({"command": "echo hello"}), ToolStatus::Ok),
+        ("Write", json!({"file_path": made}), ToolStatus::Ok),
+        (
+            "Bash",
+            json!({"command": "cat made.txt > copy.txt"}),
+            ToolStatus::Ok,
+        ),
+    ];
+    for (call, (name, input, status)) in calls.iter().zip(expected) {
+        assert_eq!(call, &(name.to_owned(), input, Some(status)));
+    }
+    assert_eq!(calls.len(), 4, "{calls:?}");
+    for turn in [&working, &path] {
+        assert_eq!(outcome(turn), Some(&SessionOutcome::Completed), "{turn:?}");
+    }
+    assert_eq!(setting.names(), ["copy.txt", "made.txt"]);
+    setting.server.verify();
+    setting.assert_nothing_is_left();
+}
+
+/// Asserts that a turn has one thought, one text and its tokens, and completes.
+fn assert_greets(events: &[StreamEvent]) {
+    let [started, thought, text, usage, end] = events else {
         panic!("{events:?}");
     };
     let model = "gemini-2.5-flash".to_owned();
@@ -125,38 +165,6 @@ async fn words_thoughts_and_tokens_are_told() {
     };
     assert_ne!(*tokens, TokenUsage::default());
     assert_eq!(*end, StreamEvent::end(SessionOutcome::Completed, None));
-}
-
-#[tokio::test]
-async fn calls_are_told_whichever_message_comes_first() {
-    let setting = Setting::new(Script::new([
-        shell("echo hello"),
-        write("made.txt", "hello\n"),
-        shell("cat made.txt > copy.txt"),
-        Turn::tool("read_file", json!({"file_path": "no-such-file"})),
-        Turn::text("Done."),
-    ]));
-
-    let (events, error) = one_turn(&setting).await;
-
-    assert!(error.is_none(), "{error:?} {events:?}");
-    let made = setting.file("made.txt");
-    let calls = calls(&events);
-    let expected = [
-        ("Bash", json!({"command": "echo hello"}), ToolStatus::Ok),
-        ("Write", json!({"file_path": made}), ToolStatus::Ok),
-        (
-            "Bash",
-            json!({"command": "cat made.txt > copy.txt"}),
-            ToolStatus::Ok,
-        ),
-    ];
-    for (call, (name, input, status)) in calls.iter().zip(expected) {
-        assert_eq!(call, &(name.to_owned(), input, Some(status)));
-    }
-    assert_eq!(calls.len(), 4, "{calls:?}");
-    assert_eq!(outcome(&events), Some(&SessionOutcome::Completed));
-    assert_eq!(setting.names(), ["copy.txt", "made.txt"]);
 }
 
 // Shows: interfaces/hooks/reason
@@ -183,18 +191,32 @@ async fn what_the_gate_refuses_leaves_no_trace_and_the_turn_goes_on() {
 
 #[tokio::test]
 async fn refusals_of_the_service_have_their_meaning() {
-    for (refusal, expected) in [
+    let refusals = [
         (Refusal::unauthorized(), AgentErrorKind::Authentication),
         (Refusal::invalid_key(), AgentErrorKind::Authentication),
         (Refusal::forbidden(), AgentErrorKind::Authentication),
-    ] {
-        let setting = Setting::new(Script::by(move |_| refusal.clone().into())).unverified();
+        (Refusal::payment_required(), AgentErrorKind::Billing),
+        (
+            Refusal::model_not_found("one"),
+            AgentErrorKind::Configuration,
+        ),
+    ];
+    let refusal = Arc::new(Mutex::new(refusals[0].0.clone()));
+    let current = refusal.clone();
+    let script = Script::by(move |_| current.lock().expect("no panic").clone().into());
+    let setting = Setting::new(script).unverified();
+    let mut client = setting.client(setting.spec());
 
-        let (events, error) = one_turn(&setting).await;
+    for (next, expected) in refusals {
+        *refusal.lock().expect("no panic") = next;
+
+        let (events, error) = events_of(client.as_mut(), "Go on.").await;
 
         let error = error.unwrap_or_else(|| panic!("{events:?}"));
         assert_eq!(error.kind(), expected, "{error}");
     }
+    within(client.dispose()).await.expect("it ends");
+    setting.assert_nothing_is_left();
 }
 
 #[tokio::test]
@@ -224,22 +246,33 @@ async fn an_answer_that_breaks_off_is_no_success() {
         Turn::from(cut)
     };
     let blocked = || Turn::from(Message::new().says("").stops(StopReason::Refusal));
-    for (what, script) in [
-        ("cut", Script::by(move |_| cut())),
-        ("cut among its words", Script::by(move |_| cut_later())),
-        ("blocked", Script::by(move |_| blocked())),
-        (
-            "cut after a tool",
-            Script::new([shell("echo 1")]).rest_by(move |_| cut()),
-        ),
-    ] {
-        let setting = Setting::new(script).unverified();
+    let cut_after_a_tool = move |request: &Prompt| match request.tool_results().is_empty() {
+        true => shell("echo 1"),
+        false => cut(),
+    };
+    let what = Arc::new(Mutex::new(""));
+    let current = what.clone();
+    let script = Script::by(move |request| match *current.lock().expect("no panic") {
+        "cut" => cut(),
+        "cut among its words" => cut_later(),
+        "blocked" => blocked(),
+        _ => cut_after_a_tool(request),
+    });
+    let setting = Setting::new(script).unverified();
+    let mut client = setting.client(setting.spec());
 
-        let (events, error) = one_turn(&setting).await;
+    for next in ["cut", "cut among its words", "blocked", "cut after a tool"] {
+        *what.lock().expect("no panic") = next;
+
+        let (events, error) = events_of(client.as_mut(), "Go on.").await;
 
         let completed = outcome(&events) == Some(&SessionOutcome::Completed);
-        assert!(!completed, "{what}: {events:?} {error:?}");
+        assert!(!completed, "{next}: {events:?} {error:?}");
+        let is_gone = error.is_some_and(|error| error.kind() == AgentErrorKind::Crashed);
+        assert!(!is_gone, "{next}: the program is not there any more");
     }
+    within(client.dispose()).await.expect("it ends");
+    setting.assert_nothing_is_left();
 }
 
 #[tokio::test]
@@ -309,9 +342,9 @@ async fn a_turn_that_is_interrupted_ends_its_tool() {
 async fn a_turn_that_waits_for_the_gate_can_be_interrupted() {
     let setting = Setting::new(Script::new([shell("touch trace.txt")]));
     let mut spec = setting.spec();
-    let asked = std::sync::Arc::new(tokio::sync::Notify::new());
+    let asked = Arc::new(tokio::sync::Notify::new());
     let told = asked.clone();
-    spec.gate = spec.gate.with_hook(std::sync::Arc::new(Thinker(told)));
+    spec.gate = spec.gate.with_hook(Arc::new(Thinker(told)));
     let mut client = setting.client(spec);
     let control = client.control();
 
@@ -334,7 +367,7 @@ async fn a_turn_that_waits_for_the_gate_can_be_interrupted() {
 }
 
 /// A hook that never comes to an end with its thoughts.
-struct Thinker(std::sync::Arc<tokio::sync::Notify>);
+struct Thinker(Arc<tokio::sync::Notify>);
 
 #[async_trait::async_trait]
 impl autonoe_core::PreToolUseHook for Thinker {

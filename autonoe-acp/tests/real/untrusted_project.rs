@@ -86,8 +86,10 @@ async fn an_env_file_does_not_choose_who_is_sent_the_key() {
 }
 
 #[tokio::test]
-async fn an_env_file_does_not_choose_what_is_allowed() {
-    let setting = Setting::new(Script::new([shell("touch trace.txt"), Turn::text("Done.")]));
+async fn tools_get_no_secrets_and_an_env_file_does_not_choose_what_is_allowed() {
+    let look = shell("echo key=$GEMINI_API_KEY token=$NPM_TOKEN other=$OTHER");
+    let touch = shell("touch trace.txt");
+    let setting = Setting::new(Script::new([look, touch, Turn::text("Done.")]));
     let policies = setting.file("home/.gemini/policies");
     fs::create_dir_all(&policies).expect("it can be made");
     let allow =
@@ -96,9 +98,18 @@ async fn an_env_file_does_not_choose_what_is_allowed() {
     let home = setting.file("home");
     let line = format!("GEMINI_CLI_HOME={}\n", home.display());
     fs::write(setting.file(".env"), line).expect("writable");
+    let mut options = setting.options();
+    for name in ["NPM_TOKEN", "OTHER"] {
+        options.environment.insert(name.into(), "told".into());
+    }
 
-    one_session(&setting, setting.options(), Grants::none()).await;
+    let events = one_session(&setting, options, Grants::none()).await;
 
+    assert_eq!(
+        output(&events),
+        Some("key= token= other=told"),
+        "{events:?}"
+    );
     assert!(!setting.file("trace.txt").exists());
     setting.server.verify();
 }
@@ -116,24 +127,6 @@ async fn a_project_with_an_env_file_is_refused_where_settings_are_not_ours() {
     let error = error.expect("it is refused");
     assert_eq!(error.kind(), AgentErrorKind::Configuration);
     setting.assert_nothing_is_left();
-}
-
-#[tokio::test]
-async fn tools_get_the_environment_without_what_is_secret() {
-    let look = shell("echo key=$GEMINI_API_KEY token=$NPM_TOKEN other=$OTHER");
-    let setting = Setting::new(Script::new([look, Turn::text("Seen.")]));
-    let mut options = setting.options();
-    for name in ["NPM_TOKEN", "OTHER"] {
-        options.environment.insert(name.into(), "told".into());
-    }
-
-    let events = one_session(&setting, options, Grants::none()).await;
-
-    assert_eq!(
-        output(&events),
-        Some("key= token= other=told"),
-        "{events:?}"
-    );
 }
 
 fn output(events: &[StreamEvent]) -> Option<&str> {
@@ -215,19 +208,5 @@ async fn what_a_tool_leaves_in_a_kept_home_opens_nothing_in_the_next_session() {
     one_session(&setting, options(), Grants::none()).await;
 
     assert_eq!(setting.names(), ["begun"]);
-    setting.server.verify();
-}
-
-#[tokio::test]
-async fn what_a_session_may_do_is_not_written_by_its_tools() {
-    let setting = Setting::new(Script::new([
-        shell("echo {} > $GEMINI_CLI_SYSTEM_SETTINGS_PATH && echo 1 > written"),
-        Turn::text("Done."),
-    ]));
-    let bash = "Bash".parse().into_iter();
-
-    one_session(&setting, setting.options(), Grants::none().with_rules(bash)).await;
-
-    assert_eq!(setting.names(), Vec::<String>::new());
     setting.server.verify();
 }

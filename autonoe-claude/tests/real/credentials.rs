@@ -76,7 +76,13 @@ async fn a_tool_gets_no_credentials_but_those_that_are_allowed(build: Build) {
             Credential::Bearer,
         ),
     ] {
-        for sandbox in [Sandbox::Required, Sandbox::Off] {
+        // The older build shows each login once: it differs in how it reads them.
+        let sandboxes = match (build, login) {
+            (Build::OLDER, Login::ApiKey) => &[Sandbox::Required][..],
+            (Build::OLDER, _) => &[Sandbox::Off],
+            _ => &[Sandbox::Required, Sandbox::Off],
+        };
+        for &sandbox in sandboxes {
             let (setting, secret) = setting(build, login);
             let mut options = setting.options();
             for name in [variable, "GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY"] {
@@ -177,7 +183,8 @@ async fn an_mcp_server_gets_its_credentials_and_no_tool_reads_them_from_a_file(b
 }
 
 on_both_builds![
+    a_tool_gets_no_credentials_but_those_that_are_allowed;
+    newer_only:
     an_mcp_server_gets_its_credentials_and_no_tool_reads_them_from_a_file,
-    a_tool_gets_no_credentials_but_those_that_are_allowed,
     a_command_does_not_get_the_token_of_a_gateway,
 ];

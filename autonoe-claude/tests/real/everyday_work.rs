@@ -76,47 +76,6 @@ fn git(setting: &Setting, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("text")
 }
 
-async fn an_agent_can_use_git_in_the_sandbox(build: Build) {
-    let setting = setting(
-        build,
-        [
-            bash("git init && echo .autonoe > .gitignore && git add -A && git commit -m 'first'"),
-            bash(
-                "git checkout -b feature && echo 2 > two && git add . && \
-                 git commit -m \"$(cat <<'EOF'\nAdd two\n\nWith a body.\nEOF\n)\"",
-            ),
-            bash(
-                "git checkout main && git merge --no-ff -m merged feature && git branch -d feature",
-            ),
-            bash("echo 3 > two && git stash && git stash pop && git commit -am third"),
-            bash(
-                "git checkout -b topic HEAD~1 && echo 4 > four && git add --all && \
-                 git commit -m fourth && git rebase main",
-            ),
-            bash("git status --short; git mv four five && git commit -m moved && git tag v1"),
-        ],
-    );
-
-    let events = run(&setting, sandboxed(&setting)).await;
-
-    let failed: Vec<_> = outputs(&events)
-        .into_iter()
-        .filter(|(_, status)| *status != ToolStatus::Ok)
-        .collect();
-    assert_eq!(failed, []);
-    let log = git(&setting, &["log", "--format=%s", "--topo-order", "topic"]);
-    assert_eq!(
-        log.lines().collect::<Vec<_>>(),
-        ["moved", "fourth", "third", "merged", "Add two", "first"]
-    );
-    assert_eq!(git(&setting, &["status", "--porcelain"]), "");
-    assert_eq!(git(&setting, &["ls-files"]), ".gitignore\nfive\ntwo\n");
-    assert_eq!(
-        git(&setting, &["branch", "--format=%(refname:short)"]),
-        "main\ntopic\n"
-    );
-}
-
 async fn the_sandbox_protects_hooks_configuration_and_ledger(build: Build) {
     let attacks = [
         "echo x > .git/hooks/pre-commit",
@@ -164,28 +123,6 @@ async fn the_gate_decides_about_writes_before_claude_code_does(build: Build) {
         assert_eq!(status, ToolStatus::Denied, "{output}");
         assert!(output.contains("blocked by the gate"), "{output}");
     }
-}
-
-async fn programs_find_a_writable_temporary_directory(build: Build) {
-    let node = "node -e \"const fs=require('fs'),os=require('os'),path=require('path');\
-                fs.mkdtempSync(path.join(os.tmpdir(),'x-'))\"";
-    let python = "python3 -c 'import os,tempfile; d=tempfile.mkdtemp(); \
-                  assert not d.startswith(os.getcwd()), d'";
-    let setting = setting(
-        build,
-        [
-            bash(node),
-            bash(python),
-            bash("f=$(mktemp) && echo 1 > $f && cat <<E > $f\n2\nE\n"),
-        ],
-    );
-
-    let events = run(&setting, sandboxed(&setting)).await;
-
-    for (output, status) in outputs(&events) {
-        assert_eq!(status, ToolStatus::Ok, "{output}");
-    }
-    assert_eq!(setting.files(), [""; 0]);
 }
 
 async fn an_agent_gets_the_tools_that_are_granted(build: Build) {
@@ -338,9 +275,7 @@ async fn some_configuration_files_are_written_by_commands_alone(build: Build) {
 on_both_builds![
     the_sandbox_protects_hooks_configuration_and_ledger;
     newer_only:
-    an_agent_can_use_git_in_the_sandbox,
     the_gate_decides_about_writes_before_claude_code_does,
-    programs_find_a_writable_temporary_directory,
     an_agent_gets_the_tools_that_are_granted,
     an_agent_gets_no_tools_that_are_not_granted,
     some_configuration_files_are_written_by_commands_alone,

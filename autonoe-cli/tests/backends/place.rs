@@ -41,9 +41,13 @@ impl Place {
             ("SPEC.md", "# Small files\n\nEach says what it is for.\n"),
             (".autonoe/agent.json", &settings),
         ] {
-            fs::write(place.root().join(file), text).expect("it can be written");
+            place.write(file, text);
         }
         place
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        fs::write(self.root().join(name), text).expect("it can be written");
     }
 
     pub(crate) fn root(&self) -> PathBuf {

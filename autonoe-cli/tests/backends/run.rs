@@ -22,6 +22,9 @@ pub(crate) struct Agents {
 ///
 /// The clock begins on the same day for all, so that ledgers have the same dates.
 pub(crate) async fn run(story: &Story, agents: Agents, place: &Place) -> Outcome {
+    if let Some(plan) = &story.plan {
+        place.write(".autonoe/status.json", &plan.to_string());
+    }
     let log = Arc::new(EventLog::new());
     let (observer, max_iterations) = (log.clone(), story.max_iterations);
     let run = ProjectRun::new(place.project(), agents.factory)

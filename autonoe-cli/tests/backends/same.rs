@@ -17,28 +17,43 @@ async fn is_as_on_scripted_agents(backend: Backend, story: Story) {
     );
 }
 
-/// Makes a test of each story for each backend.
+/// Makes a test of each story for scripted agents and each model, and of some of them for programs.
+///
+/// The decisions of a run are the same whoever plays it. Each program plays the stories in which its
+/// tools have a part. Codex plays those that its service ends, too; the tests of the other backends
+/// show the kinds of such errors with fewer starts of their programs.
 macro_rules! on_every_backend {
-    ($($story:ident),+ $(,)?) => {
+    (
+        on_every_program: $($story:ident),+;
+        on_codex: $($ended:ident),+;
+        on_models: $($other:ident),+ $(,)?
+    ) => {
         mod on_scripted_agents {
             use super::*;
 
-            $(#[tokio::test]
-            async fn $story() {
-                let outcome = Backend::Scripted.play(&stories::$story()).await;
-
-                insta::assert_snapshot!(stringify!($story), outcome);
-            })+
+            on_every_backend!(@scripted $($story,)+ $($ended,)+ $($other,)+);
         }
         on_every_backend!(@each [$($story),+]
             on_claude_2_1_325 = Backend::Claude("2.1.325"),
-            on_codex = Backend::Codex,
             on_gemini = Backend::Gemini,
+        );
+        on_every_backend!(@each [$($story),+, $($ended),+]
+            on_codex = Backend::Codex,
+        );
+        on_every_backend!(@each [$($story),+, $($ended),+, $($other),+]
             on_a_model_by_messages = Backend::Model(Api::Messages),
             on_a_model_by_responses = Backend::Model(Api::Responses),
             on_a_model_by_chat_completions = Backend::Model(Api::Chat),
             on_a_model_by_gemini = Backend::Model(Api::Gemini),
         );
+    };
+    (@scripted $($story:ident,)+) => {
+        $(#[tokio::test]
+        async fn $story() {
+            let outcome = Backend::Scripted.play(&stories::$story()).await;
+
+            insta::assert_snapshot!(stringify!($story), outcome);
+        })+
     };
     (@each $stories:tt $($name:ident = $backend:expr,)+) => {
         $(on_every_backend!(@one $stories $name = $backend);)+
@@ -56,13 +71,16 @@ macro_rules! on_every_backend {
 }
 
 on_every_backend![
+    on_every_program:
     all_pass,
-    the_rest_is_blocked,
-    everything_is_blocked,
-    no_session_is_left,
+    all_is_verified;
+    on_codex:
     the_quota_is_spent,
     the_login_is_refused,
     the_model_is_unknown,
-    nobody_pays,
-    all_is_verified,
+    nobody_pays;
+    on_models:
+    the_rest_is_blocked,
+    everything_is_blocked,
+    no_session_is_left,
 ];

@@ -12,10 +12,13 @@ const DONE: End = End::Says("That is all for now.");
 /// Plans two deliverables, and builds one in each session, past what is forbidden.
 pub(crate) fn all_pass() -> Story {
     let planning = Session::new(
-        [plans([
-            ("DL-001", "greeting.txt greets"),
-            ("DL-002", "farewell.txt says farewell"),
-        ])],
+        [
+            plans([
+                ("DL-001", "greeting.txt greets"),
+                ("DL-002", "farewell.txt says farewell"),
+            ]),
+            plans([("DL-002", "it is said twice")]).failing(),
+        ],
         PLANNED,
     );
     let greeting = Session::new(
@@ -35,10 +38,11 @@ pub(crate) fn all_pass() -> Story {
         [
             writes("parts/farewell.txt", "Good night.\n"),
             runs("cat parts/farewell.txt > farewell.txt"),
-            sets("DL-002", "passed"),
+            sets("DL-001", "blocked").failing(),
         ],
         DONE,
-    );
+    )
+    .then_at_once([lists(), sets("DL-002", "passed")]);
     Story::new([planning, greeting, farewell])
 }
 
@@ -115,9 +119,8 @@ pub(crate) fn nobody_pays() -> Story {
 
 /// A session ends in its middle.
 fn broken_off(end: End) -> Story {
-    let planning = Session::new([plans([("DL-001", "half.txt is whole")])], PLANNED);
     let half = Session::new([writes("half.txt", "half\n")], end);
-    Story::new([planning, half])
+    Story::new([half]).with_plan([("DL-001", "half.txt is whole")])
 }
 
 /// Brings the list in line with the specification and verifies it; nothing but notes is written.

@@ -12,6 +12,8 @@ pub(crate) struct Story {
     pub(crate) mode: Mode,
     pub(crate) sessions: Vec<Session>,
     pub(crate) max_iterations: Option<u32>,
+    /// The ledger that the project has before the run.
+    pub(crate) plan: Option<Value>,
 }
 
 /// What an agent decides in one session: step by step, then its end.
@@ -83,6 +85,7 @@ impl Story {
             mode: Mode::Run,
             sessions: sessions.into_iter().collect(),
             max_iterations: None,
+            plan: None,
         }
     }
 
@@ -93,6 +96,12 @@ impl Story {
 
     pub(crate) fn with_max_iterations(mut self, sessions: u32) -> Self {
         self.max_iterations = Some(sessions);
+        self
+    }
+
+    /// Has the run begin with a plan: ids of deliverables, and the one thing that each asks for.
+    pub(crate) fn with_plan<const N: usize>(mut self, deliverables: [(&str, &str); N]) -> Self {
+        self.plan = Some(plan(deliverables));
         self
     }
 }
@@ -144,11 +153,14 @@ impl Call {
 
 /// Creates deliverables: their ids, and the one thing that each asks for.
 pub(crate) fn plans<const N: usize>(deliverables: [(&str, &str); N]) -> Call {
+    tool("create", plan(deliverables))
+}
+
+fn plan<const N: usize>(deliverables: [(&str, &str); N]) -> Value {
     let deliverables = deliverables.map(|(id, criterion)| {
         json!({"id": id, "description": format!("The part {id}"), "acceptanceCriteria": [criterion]})
     });
-    let input = json!({"deliverables": deliverables.to_vec()});
-    tool("create", input)
+    json!({"deliverables": deliverables.to_vec()})
 }
 
 /// Creates deliverables that are described by their goals, with ids from `DL-001` on.

@@ -62,11 +62,9 @@ fn assert_seen(setting: &Setting, run: &Said, requests: &str) {
 #[test]
 fn codex_sees_the_page_with_the_built_in_server() {
     let site = Site::open();
-    let setting = with_npx(LONGER_THAN_CODEX_WAITS).with_codex();
+    let setting = with_npx(LONGER_THAN_CODEX_WAITS).planned().with_codex();
     let browser = |tool: &str, input: &Value| in_namespace("mcp__playwright", tool, input);
     let server = OpenAiServer::start(Script::new([
-        ours("create", &plan()),
-        Turn::text("It is planned."),
         browser("browser_navigate", &json!({"url": site.url()})),
         browser("browser_snapshot", &json!({})),
         ours("set_status", &passed()),
@@ -87,10 +85,8 @@ fn codex_sees_the_page_with_the_built_in_server() {
 #[test]
 fn gemini_sees_the_page_with_the_built_in_server() {
     let site = Site::open();
-    let setting = with_npx(3).with_gemini();
+    let setting = with_npx(3).planned().with_gemini();
     let server = GeminiServer::start(Script::new([
-        Turn::tool("mcp_autonoe_create", plan()),
-        Turn::text("It is planned."),
         Turn::tool(
             "mcp_playwright_browser_navigate",
             json!({"url": site.url()}),

@@ -48,10 +48,11 @@ fn on_a_bare_machine_each_backend_says_what_is_missing() {
 
 #[test]
 fn the_real_programs_are_found_with_version_key_and_sandbox() {
-    let setting = Setting::new().with_codex().with_gemini();
-    for (tag, key, version) in [
-        ("codex", "OPENAI_API_KEY", "0.166.0"),
-        ("gemini", "GEMINI_API_KEY", "0.61.0"),
+    // Each has a machine of its own: the command looks at all programs that are installed.
+    let (codex, gemini) = (Setting::new().with_codex(), Setting::new().with_gemini());
+    for (setting, tag, key, version) in [
+        (codex, "codex", "OPENAI_API_KEY", "0.166.0"),
+        (gemini, "gemini", "GEMINI_API_KEY", "0.61.0"),
     ] {
         let mut command = setting.command(&["doctor", "--json", "--backend", tag]);
         command.env(key, "do-not-print");
@@ -76,8 +77,8 @@ fn the_real_programs_are_found_with_version_key_and_sandbox() {
         let found = without.json();
         assert_eq!(without.code, Some(1), "{found:#}");
         assert_eq!(of(&found, tag)["credentials"], "missing", "{found:#}");
+        setting.nothing_is_left();
     }
-    setting.nothing_is_left();
 }
 
 #[test]

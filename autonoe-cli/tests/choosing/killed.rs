@@ -9,7 +9,7 @@ use autonoe_testkit::model_server::{Script, Turn};
 use serde_json::{Value, json};
 
 use crate::choosing::codex::{ours, shell};
-use crate::choosing::setting::{PATIENCE, Said, Setting, passed, plan, said};
+use crate::choosing::setting::{PATIENCE, Said, Setting, passed, said};
 
 /// A command that does not end by itself.
 const ENDLESS: &str = "echo 1 > begun.txt && sleep 600";
@@ -25,7 +25,7 @@ impl Drop for Killed {
     }
 }
 
-/// Starts a command, kills it in its second session, and waits until nothing of it is left: the
+/// Starts a command, kills it in its first session, and waits until nothing of it is left: the
 /// agent, in its sandbox, dies with it.
 fn kill_in_the_middle(setting: &Setting, mut command: Command) {
     let command = command.stdout(Stdio::null()).stderr(Stdio::null());
@@ -56,10 +56,8 @@ fn assert_gone_on(setting: &Setting, run: &Said) {
 
 #[test]
 fn a_run_on_codex_is_gone_on_with() {
-    let setting = Setting::new().with_codex();
+    let setting = Setting::new().planned().with_codex();
     let server = OpenAiServer::start(Script::new([
-        ours("create", &plan()),
-        Turn::text("It is planned."),
         shell(ENDLESS),
         ours("set_status", &passed()),
         Turn::text("It is done."),
@@ -82,10 +80,8 @@ fn a_run_on_codex_is_gone_on_with() {
 
 #[test]
 fn a_run_on_gemini_is_gone_on_with() {
-    let setting = Setting::new().with_gemini();
+    let setting = Setting::new().planned().with_gemini();
     let server = GeminiServer::start(Script::new([
-        Turn::tool("mcp_autonoe_create", plan()),
-        Turn::text("It is planned."),
         Turn::tool("run_shell_command", json!({"command": ENDLESS})),
         Turn::tool("mcp_autonoe_set_status", passed()),
         Turn::text("It is done."),

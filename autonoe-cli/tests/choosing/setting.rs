@@ -77,6 +77,12 @@ impl Setting {
         self
     }
 
+    /// Writes the ledger of [`plan`], so that the first session is a coding session.
+    pub(crate) fn planned(self) -> Self {
+        self.write(".autonoe/status.json", &plan().to_string());
+        self
+    }
+
     pub(crate) fn root(&self) -> PathBuf {
         self.folder.path().join("project")
     }

@@ -4,13 +4,14 @@ use serde_json::json;
 
 use crate::backends::backend::Backend;
 use crate::backends::story::{runs, writes};
-use crate::build::{Build, on_newer_build};
 use crate::everyday::chore::Chore;
-use crate::everyday::whole_run::run_chores;
 use crate::everyday::workplace::{GITHUB_TOKEN, MODEL_KEY, NPM_TOKEN};
 
+/// A credential that only this chore has.
+const AWS_KEY: &str = "hush-aws-key";
+
 const ECHO: &str = "echo \"key=[$ANTHROPIC_API_KEY$OPENAI_API_KEY$GEMINI_API_KEY$THE_KEY] \
-                    github=[$GITHUB_TOKEN] npm=[$NPM_TOKEN]\"";
+                    github=[$GITHUB_TOKEN$AWS_SECRET_ACCESS_KEY] npm=[$NPM_TOKEN]\"";
 
 /// Searches the environment of every process that it can see.
 const LOOK: &str = "import glob
@@ -29,7 +30,7 @@ print(f'some: {seen > 0}, found: {sorted(found)}')
 /// Prints variables, reads `/proc/*/environ` by a command that the policy refuses, and by a program
 /// of its own.
 pub(crate) fn credentials(backend: Backend) -> Chore {
-    let secrets = format!("'{MODEL_KEY}', '{GITHUB_TOKEN}'");
+    let secrets = format!("'{MODEL_KEY}', '{GITHUB_TOKEN}', '{AWS_KEY}'");
     let mut calls = vec![
         runs(ECHO).showing(format!("key=[] github=[] npm=[{NPM_TOKEN}]")),
         writes("look.py", LOOK.replace("SECRETS", &secrets)),
@@ -38,16 +39,11 @@ pub(crate) fn credentials(backend: Backend) -> Chore {
     // Gemini CLI runs commands that only read without asking.
     if backend != Backend::Gemini {
         calls.push(runs("cat /proc/*/environ").denied());
+        calls.push(runs("tr '\\0' '\\n' < /proc/$PPID/environ").denied());
     }
     Chore::new("The credentials are safe", calls)
         .settings(json!({"environment": {"allow": ["NPM_TOKEN"]}}))
+        .env("AWS_SECRET_ACCESS_KEY", AWS_KEY.to_owned())
         .prints("warning: agents get the variable NPM_TOKEN from your environment")
         .leaves(["look.py"])
 }
-
-async fn tools_get_only_allowed_credentials(build: Build) {
-    let backend = Backend::Claude(build.version);
-    run_chores(backend, [credentials(backend)]);
-}
-
-on_newer_build![tools_get_only_allowed_credentials];

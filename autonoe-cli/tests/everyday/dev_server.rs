@@ -139,12 +139,7 @@ fn free_port() -> u16 {
     listener.local_addr().expect("bound").port()
 }
 
-async fn a_server_is_started_requested_and_stopped(build: Build) {
-    run_chores(Backend::Claude(build.version), [dev_server()]);
-}
-
 on_newer_build![
     a_background_server_is_not_reached_by_other_calls_in_the_sandbox,
     a_background_server_is_requested_and_stopped_by_other_calls,
-    a_server_is_started_requested_and_stopped,
 ];

@@ -2,11 +2,8 @@
 
 use serde_json::json;
 
-use crate::backends::backend::Backend;
 use crate::backends::story::{edits, reads, runs, uses, writes};
-use crate::build::{Build, on_newer_build};
 use crate::everyday::chore::Chore;
-use crate::everyday::whole_run::run_chores_without_repository;
 
 const GREET: &str = "function greet(name) {
   return 'hi';
@@ -71,7 +68,7 @@ pub(crate) fn files() -> Chore {
 }
 
 /// Finds files with tools that only Claude Code has.
-fn claude_tools() -> Chore {
+pub(crate) fn claude_tools() -> Chore {
     let calls = [
         uses("Glob", json!({"pattern": "src/**/*.js"})).showing("src/lib/greet.js"),
         uses(
@@ -82,13 +79,3 @@ fn claude_tools() -> Chore {
     ];
     Chore::new("The files can be found", calls)
 }
-
-// Shows: spec/5.3/project-files
-async fn files_are_changed_by_every_tool(build: Build) {
-    // Spaces and non-ASCII letters in the path, and no repository.
-    let project = "Mein Projekt für Zoë, 日本";
-    let backend = Backend::Claude(build.version);
-    run_chores_without_repository(project, backend, [files(), claude_tools()]);
-}
-
-on_newer_build![files_are_changed_by_every_tool];

@@ -2,10 +2,8 @@
 
 use crate::backends::backend::Backend;
 use crate::backends::story::{runs, sets, writes};
-use crate::build::{Build, on_newer_build};
 use crate::everyday::chore::Chore;
 use crate::everyday::findings::Findings;
-use crate::everyday::whole_run::run_chores_without_repository;
 use crate::everyday::workplace::{Workplace, deliverable_id};
 
 const FIRST_MESSAGE: &str = "Add a README
@@ -92,11 +90,3 @@ fn check(workplace: &Workplace, findings: &mut Findings) {
     let readme = workplace.read("README.md");
     findings.same("README.md", readme.as_str(), "# Greeting\nSee notes.txt.\n");
 }
-
-// Shows: spec/5.3/git-history, spec/9.2/git
-async fn commits_branches_merges_and_stashes_work(build: Build) {
-    let backend = Backend::Claude(build.version);
-    run_chores_without_repository("project", backend, [git_work(backend)]);
-}
-
-on_newer_build![commits_branches_merges_and_stashes_work];

@@ -1,10 +1,7 @@
 //! Projects in JavaScript, Python and Rust that the agent builds and tests.
 
-use crate::backends::backend::Backend;
 use crate::backends::story::{runs, writes};
-use crate::build::{Build, on_newer_build};
 use crate::everyday::chore::Chore;
-use crate::everyday::whole_run::run_chores;
 
 const PACKAGE: &str = r#"{
   "name": "greeting",
@@ -136,10 +133,3 @@ pub(crate) fn rust_project() -> Chore {
             findings.same("the program", is_there, true);
         })
 }
-
-async fn projects_are_built_and_tested(build: Build) {
-    let projects = [node_project(), python_project(), rust_project()];
-    run_chores(Backend::Claude(build.version), projects);
-}
-
-on_newer_build![projects_are_built_and_tested];

@@ -4,7 +4,6 @@ use serde_json::Value;
 
 use crate::backends::backend::Backend;
 use crate::backends::story::{End, Session, Story, lists, plans_goals, runs, sets, writes};
-use crate::build::{Build, on_newer_build};
 use crate::everyday::findings::Findings;
 use crate::everyday::whole_run::{check_commits, commits};
 use crate::everyday::workplace::{Workplace, deliverable_id};
@@ -94,7 +93,7 @@ pub(crate) fn an_interrupted_run_is_continued(backend: Backend) {
     let workplace = Workplace::new(backend, "project");
     workplace.start_repository();
     let goals = ["There is a greeting", "There is a farewell"];
-    let planning = Session::new([plans_goals(goals)], DONE);
+    workplace.plan(goals);
     let interrupted = Session::new(
         [
             writes("greeting.txt", "hello\n"),
@@ -105,7 +104,7 @@ pub(crate) fn an_interrupted_run_is_continued(backend: Backend) {
         ],
         DONE,
     );
-    let story = Story::new([planning, interrupted]);
+    let story = Story::new([interrupted]);
     let server = workplace.serve(&story).unverified();
     let run = workplace.run(&server, &[]);
     let started = workplace.root().join("started.txt");
@@ -153,17 +152,3 @@ pub(crate) fn an_interrupted_run_is_continued(backend: Backend) {
     workplace.wait_for_processes();
     findings.report(&format!("{output}\n{ended:?}"));
 }
-
-async fn ten_deliverables(build: Build) {
-    each_deliverable_takes_one_session(Backend::Claude(build.version), 10);
-}
-
-async fn an_agent_that_stalls(build: Build) {
-    an_agent_that_stalls_is_stopped(Backend::Claude(build.version));
-}
-
-async fn an_interrupted_run(build: Build) {
-    an_interrupted_run_is_continued(Backend::Claude(build.version));
-}
-
-on_newer_build![an_interrupted_run, an_agent_that_stalls, ten_deliverables];

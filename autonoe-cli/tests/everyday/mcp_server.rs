@@ -2,11 +2,8 @@
 
 use serde_json::json;
 
-use crate::backends::backend::Backend;
 use crate::backends::story::calls_mcp_tool;
-use crate::build::{Build, on_newer_build};
 use crate::everyday::chore::Chore;
-use crate::everyday::whole_run::run_chores;
 
 /// A server on standard input and output that keeps notes in a file.
 const SERVER: &str = r"
@@ -53,9 +50,3 @@ pub(crate) fn mcp_server() -> Chore {
             findings.same("the notes", notes, "remember buy milk\n");
         })
 }
-
-async fn an_mcp_server_of_the_user_is_called(build: Build) {
-    run_chores(Backend::Claude(build.version), [mcp_server()]);
-}
-
-on_newer_build![an_mcp_server_of_the_user_is_called];

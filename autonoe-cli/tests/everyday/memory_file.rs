@@ -5,7 +5,6 @@ use serde_json::json;
 
 use crate::backends::backend::Backend;
 use crate::backends::story::{Call, sets, writes};
-use crate::build::{Build, on_newer_build};
 use crate::everyday::findings::Findings;
 use crate::everyday::whole_run::{check_commits, commits};
 use crate::everyday::workplace::{Workplace, deliverable_id};
@@ -88,16 +87,3 @@ pub(crate) fn a_memory_file_is_followed(backend: Backend) {
 pub(crate) fn a_memory_file_is_ignored(backend: Backend) {
     assert_greets(backend, false, "hello\n");
 }
-
-async fn a_memory_file_reaches_the_agent(build: Build) {
-    a_memory_file_is_followed(Backend::Claude(build.version));
-}
-
-async fn a_memory_file_that_is_switched_off_does_not(build: Build) {
-    a_memory_file_is_ignored(Backend::Claude(build.version));
-}
-
-on_newer_build![
-    a_memory_file_reaches_the_agent,
-    a_memory_file_that_is_switched_off_does_not,
-];

@@ -2,9 +2,7 @@
 
 use crate::backends::backend::Backend;
 use crate::backends::story::{edits, reads, runs, writes};
-use crate::build::{Build, on_newer_build};
 use crate::everyday::chore::Chore;
-use crate::everyday::whole_run::run_chores;
 
 /// Tries to write protected files with the file tools and with commands. The journal, the log and
 /// the screen show every attempt that the agent's program lets through.
@@ -37,10 +35,3 @@ pub(crate) fn protected_files(backend: Backend) -> Chore {
         findings.same("edited", config.contains("mine"), false);
     })
 }
-
-async fn attempts_on_protected_files_are_refused_and_shown(build: Build) {
-    let backend = Backend::Claude(build.version);
-    run_chores(backend, [protected_files(backend)]);
-}
-
-on_newer_build![attempts_on_protected_files_are_refused_and_shown];

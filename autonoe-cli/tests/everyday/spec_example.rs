@@ -14,6 +14,23 @@ use crate::runs::support::autonoe::Ended;
 /// The example of the specification.
 const EXAMPLE: &str = include_str!("../../../autonoe-core/tests/config/spec_example.json");
 
+const NOTEBOOK: &str = r#"{
+ "cells": [
+  {
+   "cell_type": "code",
+   "execution_count": null,
+   "id": "first",
+   "metadata": {},
+   "outputs": [],
+   "source": ["print('hi')"]
+  }
+ ],
+ "metadata": {"language_info": {"name": "python"}},
+ "nbformat": 4,
+ "nbformat_minor": 5
+}
+"#;
+
 /// A run of one session whose agent makes calls one after the other.
 struct Played {
     workplace: Workplace,
@@ -140,6 +157,7 @@ fn the_example_of_the_specification_means_what_it_says() {
 fn grants_hooks_servers_and_sandbox_reach_the_session() {
     let settings = json!({
         "permissions": {"allow": ["WebFetch(*)", "Write(./.autonoe/**)"]},
+        "allowedTools": ["NotebookEdit"],
         "mcpServers": {"docs": {"command": "npx", "args": ["custom-mcp-server"]}},
         "hooks": [{
             "type": "core-deny-tool",
@@ -149,12 +167,17 @@ fn grants_hooks_servers_and_sandbox_reach_the_session() {
     });
     // The policy does not read programs of Node.js; the sandbox stops them.
     let leaves = r#"node -e "require('fs').writeFileSync(['..', 'outside.txt'].join('/'), 'x')""#;
+    let cell = json!({
+        "notebook_path": "plot.ipynb", "cell_id": "first", "new_source": "print('hello')",
+    });
     for (flags, leaves_project) in [(&[][..], false), (&["--no-sandbox"], true)] {
         let calls = vec![
             calls_mcp_tool("docs", "remember", json!({"note": "buy milk"})),
             fetches("https://evil.example/"),
             writes(".autonoe/agent.json", "{}\n"),
             runs(leaves),
+            writes("plot.ipynb", NOTEBOOK),
+            uses("NotebookEdit", cell.clone()),
         ];
 
         let played = play(&settings, calls, flags, &[]);
@@ -171,5 +194,7 @@ fn grants_hooks_servers_and_sandbox_reach_the_session() {
         assert!(written.ends_with(".autonoe/agent.json"), "{written}");
         let outside = workplace.root().with_file_name("outside.txt");
         assert_eq!(outside.exists(), leaves_project, "{flags:?}: {results:?}");
+        let notebook = workplace.read("plot.ipynb");
+        assert!(notebook.contains("print('hello')"), "{results:?}");
     }
 }

@@ -9,9 +9,7 @@ use serde_json::json;
 
 use crate::backends::backend::Backend;
 use crate::backends::story::{edits, reads, runs, writes};
-use crate::build::{Build, on_newer_build};
 use crate::everyday::chore::Chore;
-use crate::everyday::whole_run::run_chores;
 
 const NODE: &str = r#"node -e "
 const fs = require('fs'), os = require('os'), path = require('path');
@@ -181,18 +179,3 @@ pub(crate) fn session_folders(backend: Backend) -> Chore {
             let _ = fs::remove_file(&link);
         })
 }
-
-async fn temporary_files_of_programs_work(build: Build) {
-    let backend = Backend::Claude(build.version);
-    run_chores(backend, [temporary_files(backend)]);
-}
-
-async fn file_tools_and_commands_share_tmp_and_leave_the_folders_of_sessions(build: Build) {
-    let backend = Backend::Claude(build.version);
-    run_chores(backend, [shared_tmp(backend), session_folders(backend)]);
-}
-
-on_newer_build![
-    temporary_files_of_programs_work,
-    file_tools_and_commands_share_tmp_and_leave_the_folders_of_sessions,
-];

@@ -1,4 +1,4 @@
-//! A run of chores from the plan to the last deliverable, and the checks on every run.
+//! A run of planned chores to the last deliverable, and the checks on every run.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::backends::backend::Backend;
 use crate::backends::served::{CONTINUED, Server};
-use crate::backends::story::{Call, End, Session, Story, What, plans_goals, runs, sets};
+use crate::backends::story::{Call, End, Session, Story, What, runs, sets};
 use crate::everyday::chore::Chore;
 use crate::everyday::findings::Findings;
 use crate::everyday::workplace::{Workplace, deliverable_id};
@@ -37,7 +37,7 @@ enum Repository {
     None,
 }
 
-/// Runs chores: one session plans a deliverable for each, the next one does all of them.
+/// Runs chores: one session does all deliverables of the plan, one for each chore.
 fn run(workplace: &Workplace, repository: Repository, chores: &[Chore]) {
     workplace.configure(&merged_settings(chores));
     for (name, text) in chores.iter().flat_map(|chore| &chore.files) {
@@ -46,6 +46,7 @@ fn run(workplace: &Workplace, repository: Repository, chores: &[Chore]) {
     if repository == Repository::Started {
         workplace.start_repository();
     }
+    workplace.plan(chores.iter().map(|chore| chore.goal));
     let story = story(chores, repository);
     let server = workplace.serve(&story).unverified();
     let flags: BTreeSet<_> = chores.iter().flat_map(|chore| &chore.flags).collect();
@@ -90,8 +91,6 @@ fn run(workplace: &Workplace, repository: Repository, chores: &[Chore]) {
 }
 
 fn story(chores: &[Chore], repository: Repository) -> Story {
-    let goals = chores.iter().map(|chore| chore.goal);
-    let planning = Session::new([plans_goals(goals)], End::Says("The plan is ready."));
     let mut working = Session::new([], End::Says("All done."));
     for (index, chore) in chores.iter().enumerate() {
         working.steps.extend(chore.steps.iter().cloned());
@@ -101,7 +100,7 @@ fn story(chores: &[Chore], repository: Repository) -> Story {
         let passes = sets(&deliverable_id(index), "passed");
         working.steps.push(vec![passes]);
     }
-    Story::new([planning, working])
+    Story::new([working])
 }
 
 /// Commits everything in the project.

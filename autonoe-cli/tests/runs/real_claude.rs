@@ -15,20 +15,21 @@ use crate::runs::terminal::window::Terminal;
 /// How long anything may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-const BUILDS: [Build; 2] = [Build::OLDER, Build::NEWER];
-
 fn tool(name: &str, input: Value) -> Turn {
     Turn::tool(name, input)
 }
 
-fn plans() -> [Turn; 2] {
-    let plan = json!({"deliverables": [{
+fn plan() -> Value {
+    json!({"deliverables": [{
         "id": "DL-001",
         "description": "A greeting",
         "acceptanceCriteria": ["hello.txt says hello"],
-    }]});
+    }]})
+}
+
+fn plans() -> [Turn; 2] {
     [
-        tool("mcp__autonoe__create", plan),
+        tool("mcp__autonoe__create", plan()),
         Turn::text("It is planned."),
     ]
 }
@@ -51,6 +52,13 @@ fn project() -> Project {
     let project = Project::new();
     // The browser that projects have otherwise comes from the network.
     project.write(".autonoe/agent.json", r#"{"mcpServers": {}}"#);
+    project
+}
+
+/// Makes a project whose plan is there, so that its first session is a coding session.
+fn planned_project() -> Project {
+    let project = project();
+    project.write(".autonoe/status.json", &plan().to_string());
     project
 }
 
@@ -83,107 +91,62 @@ fn nothing_is_left(project: &Project) {
 
 #[test]
 fn a_project_is_planned_and_built_in_a_terminal() {
-    for build in BUILDS {
-        let project = project();
-        let blocked = tool(
-            "Bash",
-            json!({"command": "curl example.com", "description": "look"}),
-        );
-        let turns = plans().into_iter().chain([blocked]).chain(greets());
-        let model = AnthropicServer::start(Script::new(turns));
+    let build = Build::NEWER;
+    let project = project();
+    let blocked = tool(
+        "Bash",
+        json!({"command": "curl example.com", "description": "look"}),
+    );
+    let turns = plans().into_iter().chain([blocked]).chain(greets());
+    let model = AnthropicServer::start(Script::new(turns));
 
-        let (code, screen) = Terminal::start(&run(&project, build, &model), 160).end();
+    let (code, screen) = Terminal::start(&run(&project, build, &model), 160).end();
 
-        assert_eq!(code, 0, "{screen}");
-        for line in [
-            "Session 1 started (initializer)",
-            "[PENDING] A greeting (DL-001)",
-            "Session 2 started (coding)",
-            "Blocked Bash: curl example.com",
-            "[PASS] A greeting (DL-001)",
-            "1 of 1 deliverables passed; 2 iterations",
-        ] {
-            assert_eq!(screen.matches(line).count(), 1, "{line}:\n{screen}");
-        }
-        assert_eq!(project.read("hello.txt"), "hello\n");
-        model.verify();
-        nothing_is_left(&project);
+    assert_eq!(code, 0, "{screen}");
+    for line in [
+        "Session 1 started (initializer)",
+        "[PENDING] A greeting (DL-001)",
+        "Session 2 started (coding)",
+        "Blocked Bash: curl example.com",
+        "[PASS] A greeting (DL-001)",
+        "1 of 1 deliverables passed; 2 iterations",
+    ] {
+        assert_eq!(screen.matches(line).count(), 1, "{line}:\n{screen}");
     }
+    assert_eq!(project.read("hello.txt"), "hello\n");
+    model.verify();
+    nothing_is_left(&project);
 }
 
 #[test]
 fn an_agent_that_changes_nothing_is_stopped() {
-    for build in BUILDS {
-        let project = project();
-        let idles = || {
-            let command = json!({"command": "ls -a", "description": "look around"});
-            [tool("Bash", command), Turn::text("I looked around.")]
-        };
-        let turns = plans().into_iter().chain(idles()).chain(idles());
-        let model = AnthropicServer::start(Script::new(turns));
-        let mut command = run(&project, build, &model);
-        command.arg("--max-stalled-sessions=2");
+    let build = Build::NEWER;
+    let project = planned_project();
+    let idles = || {
+        let command = json!({"command": "ls -a", "description": "look around"});
+        [tool("Bash", command), Turn::text("I looked around.")]
+    };
+    let turns = idles().into_iter().chain(idles());
+    let model = AnthropicServer::start(Script::new(turns));
+    let mut command = run(&project, build, &model);
+    command.arg("--max-stalled-sessions=2");
 
-        let ended = Ended::of(command);
+    let ended = Ended::of(command);
 
-        assert_eq!(ended.code, Some(8), "{ended:?}");
-        let why = "the last 2 sessions changed nothing";
-        assert!(ended.stdout.contains(why), "{ended:?}");
-        model.verify();
-        nothing_is_left(&project);
-    }
-}
-
-#[test]
-fn an_agent_gets_no_credentials_but_those_that_the_project_allows() {
-    for build in BUILDS {
-        let project = project();
-        let config = r#"{"mcpServers": {}, "environment": {"allow": ["NPM_TOKEN"]}}"#;
-        project.write(".autonoe/agent.json", config);
-        let bash = |command: &str| {
-            let input = json!({"command": command, "description": "look"});
-            tool("Bash", input)
-        };
-        let searches = [
-            bash(
-                r#"echo "$ANTHROPIC_API_KEY|$GITHUB_TOKEN|$AWS_SECRET_ACCESS_KEY|$NPM_TOKEN" > seen"#,
-            ),
-            bash("cat /proc/*/environ"),
-            bash("tr '\\0' '\\n' < /proc/$PPID/environ"),
-        ];
-        let turns = plans().into_iter().chain(searches).chain(greets());
-        let model = AnthropicServer::start(Script::new(turns));
-        let mut command = run(&project, build, &model);
-        for name in ["GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY", "NPM_TOKEN"] {
-            command.env(name, format!("the {name}"));
-        }
-
-        let ended = Ended::of(command);
-
-        assert_eq!(ended.code, Some(0), "{ended:?}");
-        assert_eq!(project.read("seen"), "|||the NPM_TOKEN\n");
-        for blocked in ["Blocked Bash: cat /proc/*/environ", "Blocked Bash: tr "] {
-            assert_eq!(
-                ended.stderr.matches(blocked).count(),
-                1,
-                "{blocked} {ended:?}"
-            );
-        }
-        let warning = "agents get the variable NPM_TOKEN from your environment";
-        assert!(ended.stderr.contains(warning), "{ended:?}");
-        model.verify();
-        nothing_is_left(&project);
-    }
+    assert_eq!(ended.code, Some(8), "{ended:?}");
+    let why = "the last 2 sessions changed nothing";
+    assert!(ended.stdout.contains(why), "{ended:?}");
+    model.verify();
+    nothing_is_left(&project);
 }
 
 #[test]
 fn an_interrupt_ends_the_agent_with_the_run() {
     let build = Build::NEWER;
-    let project = project();
-    let turns = plans().into_iter().chain([Turn::hang()]);
-    let model = AnthropicServer::start(Script::new(turns)).unverified();
+    let project = planned_project();
+    let model = AnthropicServer::start(Script::new([Turn::hang()])).unverified();
     let mut terminal = Terminal::start(&run(&project, build, &model), 160);
-    terminal.wait_for_text("Session 2 started (coding)");
+    terminal.wait_for_text("Session 1 started (coding)");
 
     terminal.interrupt();
     let (code, screen) = terminal.end();
@@ -196,11 +159,10 @@ fn an_interrupt_ends_the_agent_with_the_run() {
 #[test]
 fn a_run_that_was_killed_is_gone_on_with_and_its_agent_is_gone() {
     let build = Build::NEWER;
-    let project = project();
-    let turns = plans().into_iter().chain([Turn::hang()]);
-    let model = AnthropicServer::start(Script::new(turns)).unverified();
+    let project = planned_project();
+    let model = AnthropicServer::start(Script::new([Turn::hang()])).unverified();
     let mut terminal = Terminal::start(&run(&project, build, &model), 160);
-    terminal.wait_for_text("Session 2 started (coding)");
+    terminal.wait_for_text("Session 1 started (coding)");
     let id = terminal.run_id();
 
     terminal.kill();
@@ -276,17 +238,16 @@ fn credentials_that_are_missing_or_refused_in_a_session_are_told_with_a_hint() {
 
 #[test]
 fn a_refused_api_key_is_reported_with_its_status_and_a_hint() {
-    for build in BUILDS {
-        let project = project();
-        let model = AnthropicServer::start(Script::by(|_| Refusal::unauthorized().into()));
+    let build = Build::NEWER;
+    let project = project();
+    let model = AnthropicServer::start(Script::by(|_| Refusal::unauthorized().into()));
 
-        let ended = Ended::of(run(&project, build, &model));
+    let ended = Ended::of(run(&project, build, &model));
 
-        assert_eq!(ended.code, Some(1), "{ended:?}");
-        assert!(ended.stdout.contains("401"), "{ended:?}");
-        assert_has_login_hint(&ended);
-        nothing_is_left(&project);
-    }
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(ended.stdout.contains("401"), "{ended:?}");
+    assert_has_login_hint(&ended);
+    nothing_is_left(&project);
 }
 
 #[test]

@@ -106,7 +106,8 @@ impl Checks {
     }
 }
 
-fn panicked(panic: Box<dyn Any + Send>) -> Flaw {
+/// Returns the flaw of something that panicked.
+pub(super) fn panicked(panic: Box<dyn Any + Send>) -> Flaw {
     Flaw::Failed(format!("it panicked: {}", panic_text(panic)))
 }
 

@@ -43,6 +43,24 @@ impl WatchedRun {
         Self { run, log }
     }
 
+    /// Makes a run of a greeting in a project at `folder` that is planned: its ledger has the pending
+    /// deliverable `DL-001`, and its first session is a coding session.
+    ///
+    /// # Panics
+    ///
+    /// The project cannot be made.
+    pub fn in_planned_project(folder: &Path, agents: impl AgentClientFactory + 'static) -> Self {
+        let run = Self::in_project(folder, agents);
+        let ledger = json!({"deliverables": [{
+            "id": "DL-001",
+            "description": "A greeting",
+            "acceptanceCriteria": ["hello.txt says hello"],
+        }]});
+        let file = folder.join(".autonoe/status.json");
+        fs::write(file, ledger.to_string()).expect("writable");
+        run
+    }
+
     /// Returns what its observers are told.
     pub fn log(&self) -> Arc<EventLog> {
         self.log.clone()

@@ -158,7 +158,6 @@ async fn clients_that_leave_something_behind_are_found() {
         &report,
         &[
             "a client dropped in the middle is in nobody's way",
-            "no process outlives a session that is stopped",
             "a dropped stream ends the tool that runs",
             "two sessions run side by side",
             "an interruption ends the turn as interrupted",

@@ -3,17 +3,16 @@
 use autonoe_core::{ExitReason, RunControl};
 use autonoe_testkit::model_server::{Message, Place, Refusal, Script, StreamFault, Turn};
 
-use super::{passing, planning, run_in, status_on_disk};
+use super::{passing, run_planned_in, status_on_disk};
 use crate::setting::{Setting, shell};
 
 #[tokio::test]
 async fn an_interrupted_run_ends_and_leaves_nothing() {
     let endless = shell("echo 1 > begun && sleep 600");
-    let script = planning().into_iter().chain([endless]);
-    let setting = Setting::new(Script::new(script));
+    let setting = Setting::new(Script::new([endless]));
     let control = RunControl::new();
 
-    let run = run_in(&setting).controlled_by(&control);
+    let run = run_planned_in(&setting).controlled_by(&control);
     let interrupted = async {
         setting.written("begun").await;
         control.cancel();
@@ -21,7 +20,7 @@ async fn an_interrupted_run_ends_and_leaves_nothing() {
     let ((report, ended), ()) = tokio::join!(run, interrupted);
 
     assert_eq!(report.exit, ExitReason::Interrupted, "{report} {ended:?}");
-    assert_eq!(report.sessions, 2);
+    assert_eq!(report.sessions, 1);
     assert_eq!(status_on_disk(&setting.project())["passed"], false);
     setting.server.verify();
     setting.assert_nothing_is_left();
@@ -29,10 +28,10 @@ async fn an_interrupted_run_ends_and_leaves_nothing() {
 
 #[tokio::test]
 async fn a_spent_quota_ends_a_run_that_does_not_wait() {
-    let script = Script::new(planning()).rest_by(|_| Refusal::quota_spent().into());
+    let script = Script::by(|_| Refusal::quota_spent().into());
     let setting = Setting::new(script).unverified();
 
-    let (report, ended) = run_in(&setting).until_it_ends().await;
+    let (report, ended) = run_planned_in(&setting).until_it_ends().await;
 
     assert!(
         matches!(report.exit, ExitReason::QuotaExceeded),
@@ -50,11 +49,9 @@ async fn a_run_goes_on_after_the_network_was_cut() {
         Turn::from(cut)
     };
     // The session fails, and the next one gets through.
-    let script = Script::new(planning()).then(cut());
-    let script = passing().into_iter().fold(script, Script::then);
-    let setting = Setting::new(script);
+    let setting = Setting::new(Script::new([cut()].into_iter().chain(passing())));
 
-    let (report, ended) = run_in(&setting).until_it_ends().await;
+    let (report, ended) = run_planned_in(&setting).until_it_ends().await;
 
     assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
     assert_eq!(status_on_disk(&setting.project())["passed"], true);

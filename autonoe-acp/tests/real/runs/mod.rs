@@ -41,6 +41,15 @@ fn run_in(setting: &Setting) -> WatchedRun {
     run_without_walls(setting).configure(|run| run.outer_sandbox(OuterSandbox::bubblewrap()))
 }
 
+/// Makes a run in the project of a setting, whose plan is there, in the outer sandbox.
+fn run_planned_in(setting: &Setting) -> WatchedRun {
+    let run = WatchedRun::in_planned_project(&setting.project(), setting.agents());
+    run.configure(|run| {
+        run.tool_server(Arc::new(HttpToolServer::new()))
+            .outer_sandbox(OuterSandbox::bubblewrap())
+    })
+}
+
 fn run_without_walls(setting: &Setting) -> WatchedRun {
     let run = WatchedRun::in_project(&setting.project(), setting.agents());
     run.configure(|run| run.tool_server(Arc::new(HttpToolServer::new())))

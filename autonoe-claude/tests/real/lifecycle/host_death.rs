@@ -102,8 +102,10 @@ async fn a_host_that_is_killed_when_a_tool_has_left_something_running(build: Bui
 
     host.kill();
 
+    // What a tool has left is often ended with the program, but nobody can promise it.
     let names = || setting.processes().into_iter().map(|process| process.name);
-    eventually("the end of all but one", || names().eq(["sleep"])).await;
+    let is_left = || names().all(|name| name == "sleep");
+    eventually("the end of all but what the tool left", is_left).await;
     assert_the_next_session_leaves_nothing(&setting).await;
 }
 

@@ -1,7 +1,7 @@
 //! Incomplete answers.
 
 use autonoe_testkit::model_server::anthropic::{
-    AnthropicServer, Message, Place, StreamFault, Turn,
+    AnthropicServer, Message, Place, Script, StreamFault, Turn,
 };
 
 use crate::build::Build;
@@ -22,21 +22,27 @@ async fn a_stream_that_breaks_in_a_block_is_asked_for_again(build: Build) {
         kind: "overloaded_error".into(),
         message: "Overloaded".into(),
     };
-    for (fault, streamed_again) in [
+    let faults = [
         (StreamFault::Cut, build == Build::NEWER),
         (StreamFault::Malformed, false),
         (overloaded, false),
-    ] {
-        let broken = half().breaks(Place::InBlock(0), fault.clone());
-        let server = AnthropicServer::start([broken.into(), Turn::text("Whole.")]);
+    ];
+    let turns = faults.clone().map(|(fault, _)| {
+        let broken = half().breaks(Place::InBlock(0), fault);
+        [broken.into(), Turn::text("Whole.")]
+    });
+    let server = AnthropicServer::start(Script::new(turns.into_iter().flatten()));
+    let mut claude = Options::new().start(build, &server);
 
-        let ended = Options::new().start(build, &server).finish("Go.").await;
+    for (index, (fault, streamed_again)) in faults.into_iter().enumerate() {
+        let said = claude.turn("Go.").await;
 
-        ended.assert_success("Whole.");
+        said.assert_success("Whole.");
         let asked = server.log().main_requests();
         let streams: Vec<bool> = asked.iter().map(|asked| asked.stream).collect();
-        assert_eq!(streams, [true, streamed_again], "{fault:?}");
+        assert_eq!(streams[2 * index..], [true, streamed_again], "{fault:?}");
     }
+    claude.kill().await;
 }
 
 async fn a_stream_that_is_cut_after_a_block_is_treated_as_each_build_does(build: Build) {

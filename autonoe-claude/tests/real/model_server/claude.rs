@@ -1,13 +1,14 @@
 //! One process of Claude Code, driven line by line.
 
 use std::fs::{self, File};
+use std::ops::Deref;
 use std::process::{ExitStatus, Stdio};
 
 use autonoe_process::Marker;
 use autonoe_testkit::model_server::anthropic::AnthropicServer;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
+use tokio::io::{self, AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
@@ -34,17 +35,21 @@ pub(crate) struct Options {
 pub(crate) struct Claude {
     child: Child,
     stdin: Option<ChildStdin>,
-    stdout: Lines<BufReader<ChildStdout>>,
+    stdout: io::Lines<BufReader<ChildStdout>>,
     lines: Vec<Value>,
     folders: TempDir,
     marker: Marker,
 }
 
+/// What a Claude Code said.
+#[derive(Debug)]
+pub(crate) struct Lines(Vec<Value>);
+
 /// All that a Claude Code said, and how it ended.
 #[derive(Debug)]
 pub(crate) struct Ended {
-    pub(crate) lines: Vec<Value>,
-    pub(crate) status: ExitStatus,
+    lines: Lines,
+    status: ExitStatus,
     stderr: String,
 }
 
@@ -153,6 +158,14 @@ impl Claude {
         }
     }
 
+    /// Sends a prompt, and returns what the program said until the end of the turn.
+    pub(crate) async fn turn(&mut self, prompt: &str) -> Lines {
+        self.lines.clear();
+        self.prompt(prompt).await;
+        self.read_until(|line| line["type"] == "result").await;
+        Lines(std::mem::take(&mut self.lines))
+    }
+
     /// Sends a prompt, lets the program finish the turn and come to its own end.
     pub(crate) async fn finish(mut self, prompt: &str) -> Ended {
         self.prompt(prompt).await;
@@ -167,7 +180,7 @@ impl Claude {
         Ended {
             status,
             stderr: self.stderr(),
-            lines: self.lines,
+            lines: Lines(self.lines),
         }
     }
 
@@ -198,11 +211,11 @@ impl Claude {
     }
 }
 
-impl Ended {
+impl Lines {
     /// Returns the lines of a type and, if it is given, a subtype.
     pub(crate) fn of(&self, kind: &str) -> Vec<&Value> {
         let (kind, subtype) = kind.split_once('/').unwrap_or((kind, ""));
-        let lines = self.lines.iter().filter(|line| line["type"] == kind);
+        let lines = self.0.iter().filter(|line| line["type"] == kind);
         lines
             .filter(|line| subtype.is_empty() || line["subtype"] == subtype)
             .collect()
@@ -220,14 +233,35 @@ impl Ended {
         let result = self.result();
         let seen = (&result["is_error"], &result["result"]);
         assert_eq!(seen, (&json!(false), &json!(text)), "{self:#?}");
-        assert_eq!(self.status.code(), Some(0), "{}", self.stderr);
     }
 
     /// Fails unless the turn ended with an error, and returns its text.
     pub(crate) fn assert_error(&self) -> &str {
         let result = self.result();
         assert_eq!(result["is_error"], true, "{self:#?}");
-        assert_eq!(self.status.code(), Some(1), "{}", self.stderr);
         result["result"].as_str().expect("it says something")
+    }
+}
+
+impl Deref for Ended {
+    type Target = Lines;
+
+    fn deref(&self) -> &Lines {
+        &self.lines
+    }
+}
+
+impl Ended {
+    /// Fails unless the only turn ended well with this text, and the program after it.
+    pub(crate) fn assert_success(&self, text: &str) {
+        self.lines.assert_success(text);
+        assert_eq!(self.status.code(), Some(0), "{}", self.stderr);
+    }
+
+    /// Fails unless the only turn ended with an error, and the program after it. Returns the text
+    /// of the error.
+    pub(crate) fn assert_error(&self) -> &str {
+        assert_eq!(self.status.code(), Some(1), "{}", self.stderr);
+        self.lines.assert_error()
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::build::Build;
 use crate::build::on_both_builds;
-use crate::model_server::claude::{Ended, Login, Options};
+use crate::model_server::claude::{Ended, Lines, Login, Options};
 
 on_both_builds![
     a_spent_limit_is_told_and_not_tried_again,
@@ -21,14 +21,17 @@ fn in_two_hours() -> Timestamp {
 }
 
 async fn run(build: Build, server: &AnthropicServer) -> Ended {
-    let options = Options::new().login(Login::Subscription).max_retries("0");
-    options.start(build, server).finish("Go.").await
+    options().start(build, server).finish("Go.").await
+}
+
+fn options() -> Options {
+    Options::new().login(Login::Subscription).max_retries("0")
 }
 
 /// Returns what the one event about limits tells.
-fn told(ended: &Ended) -> Value {
-    let events = ended.of("rate_limit_event");
-    assert_eq!(events.len(), 1, "{ended:#?}");
+fn told(said: &Lines) -> Value {
+    let events = said.of("rate_limit_event");
+    assert_eq!(events.len(), 1, "{said:#?}");
     let mut info = events[0]["rate_limit_info"].clone();
     // The newer build adds what it knows about each limit.
     info.as_object_mut()
@@ -39,24 +42,28 @@ fn told(ended: &Ended) -> Value {
 
 async fn a_spent_limit_is_told_and_not_tried_again(build: Build) {
     let resets_at = in_two_hours();
-    for (claim, limit) in [
+    let claims = [
         (Claim::FiveHour, ["session limit", "5-hour limit"]),
         (Claim::SevenDay, ["weekly limit", "weekly limit"]),
         (Claim::SevenDayOpus, ["Opus limit", "Opus limit"]),
-    ] {
+    ];
+    let spent = claims
+        .clone()
+        .map(|(claim, _)| Refusal::quota(&RateLimits::rejected(claim, resets_at)));
+    let server = AnthropicServer::start(spent);
+    let mut claude = options().start(build, &server);
+    for (index, (claim, limit)) in claims.into_iter().enumerate() {
         let word = claim.as_str().to_owned();
-        let spent = Refusal::quota(&RateLimits::rejected(claim, resets_at));
-        let server = AnthropicServer::start([spent]);
 
-        let ended = run(build, &server).await;
+        let turn = claude.turn("Go.").await;
 
-        let said = ended.assert_error();
+        let said = turn.assert_error();
         let [older, newer] = limit;
         let limit = if build == Build::OLDER { older } else { newer };
         let start = format!("You've hit your {limit} · resets ");
         assert!(said.starts_with(&start), "{said}");
         assert_eq!(
-            told(&ended),
+            told(&turn),
             json!({
                 "status": "rejected",
                 "resetsAt": resets_at.as_second(),
@@ -64,12 +71,13 @@ async fn a_spent_limit_is_told_and_not_tried_again(build: Build) {
                 "isUsingOverage": false,
             })
         );
-        assert_eq!(ended.result()["subtype"], "success");
-        assert_eq!(ended.result()["api_error_status"], 429);
-        let assistant = ended.of("assistant");
+        assert_eq!(turn.result()["subtype"], "success");
+        assert_eq!(turn.result()["api_error_status"], 429);
+        let assistant = turn.of("assistant");
         assert_eq!(assistant[0]["error"], "rate_limit");
-        assert_eq!(server.log().main_requests().len(), 1);
+        assert_eq!(server.log().main_requests().len(), index + 1);
     }
+    claude.kill().await;
 }
 
 async fn a_limit_that_is_nearly_spent_is_told_beside_the_answer(build: Build) {

@@ -71,23 +71,30 @@ async fn retries_come_to_an_end(build: Build) {
 }
 
 async fn each_refusal_is_known_for_what_it_is(build: Build) {
-    for (refusal, status, error) in [
+    let refusals = [
         (Refusal::unauthorized(), 401, "authentication_failed"),
         (Refusal::forbidden(), 403, "authentication_failed"),
         (Refusal::credit_exhausted(), 400, "billing_error"),
         (Refusal::model_not_found("claude-x"), 404, "model_not_found"),
         (Refusal::rate_limited(), 429, "rate_limit"),
         (Refusal::server_error(), 500, "server_error"),
-    ] {
-        // Some are asked for once more in another way, whatever the retries are.
-        let server = AnthropicServer::start(Script::by(move |_| refusal.clone().into()));
+    ];
+    let answers = refusals.clone();
+    // Some are asked for once more in another way, whatever the retries are.
+    let server = AnthropicServer::start(Script::by(move |request| {
+        let texts = request.user_texts();
+        let asked = |status: &i32| texts.contains(&status.to_string().as_str());
+        let refusal = answers.iter().rfind(|(_, status, _)| asked(status));
+        refusal.expect("a status is asked for").0.clone().into()
+    }));
+    let mut claude = Options::new().max_retries("0").start(build, &server);
 
-        let options = Options::new().max_retries("0");
-        let ended = options.start(build, &server).finish("Go.").await;
+    for (_, status, error) in refusals {
+        let said = claude.turn(&status.to_string()).await;
 
-        ended.assert_error();
-        assert_eq!(ended.result()["api_error_status"], status, "{ended:#?}");
-        let assistant = ended.of("assistant");
-        assert_eq!(assistant[0]["error"], error, "{status}");
+        said.assert_error();
+        assert_eq!(said.result()["api_error_status"], status, "{said:#?}");
+        assert_eq!(said.of("assistant")[0]["error"], error, "{status}");
     }
+    claude.kill().await;
 }

@@ -4,7 +4,7 @@ use autonoe_core::{Budget, BudgetKind, CostUsd, ExitReason, Models, SessionOutco
 use autonoe_testkit::model_server::anthropic::{Message, Script, Turn, Usage};
 use serde_json::json;
 
-use super::{planning, run_in, status_on_disk};
+use super::{planning, run_in, run_planned_in, status_on_disk};
 use crate::build::{Build, on_newer_build};
 use crate::setting::{Setting, events_of};
 
@@ -72,18 +72,21 @@ async fn a_run_ends_when_what_its_sessions_left_of_its_budget_is_spent(build: Bu
 }
 
 async fn a_run_ends_when_its_tokens_are_spent(build: Build) {
-    let script = Script::new(planning()).then(expensive("echo 1 > one"));
-    let setting = Setting::new(build, script.then(Turn::text("There is more to do.")));
+    let script = [
+        expensive("echo 1 > one"),
+        Turn::text("There is more to do."),
+    ];
+    let setting = Setting::new(build, Script::new(script));
 
-    let run =
-        run_in(&setting).configure(|runner| runner.budget(Budget::default().with_tokens(30_000)));
+    let run = run_planned_in(&setting)
+        .configure(|runner| runner.budget(Budget::default().with_tokens(30_000)));
     let (report, ended) = run.until_it_ends().await;
 
     let spent = ExitReason::BudgetExceeded {
         budget: BudgetKind::Tokens,
     };
     assert_eq!(report.exit, spent, "{report} {ended:?}");
-    assert_eq!(report.sessions, 2);
+    assert_eq!(report.sessions, 1);
     setting.server.verify();
     setting.assert_nothing_is_left();
 }

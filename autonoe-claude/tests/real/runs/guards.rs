@@ -4,7 +4,7 @@ use autonoe_core::ExitReason;
 use autonoe_testkit::model_server::anthropic::{Message, Script};
 use serde_json::{Value, json};
 
-use super::{passing, planning, run_in, status_on_disk};
+use super::{passing, run_planned_in, status_on_disk};
 use crate::build::{Build, on_newer_build};
 use crate::setting::Setting;
 
@@ -36,10 +36,10 @@ async fn what_the_guards_refuse_leaves_no_trace(build: Build) {
             .uses_tool_as(format!("refused-{number}"), name, input)
             .into()
     });
-    let turns = planning().into_iter().chain(calls).chain(passing());
+    let turns = calls.chain(passing());
     let setting = Setting::new(build, Script::new(turns));
 
-    let (report, ended) = run_in(&setting).until_it_ends().await;
+    let (report, ended) = run_planned_in(&setting).until_it_ends().await;
 
     assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
     let requests = setting.server.log().main_requests();

@@ -45,9 +45,14 @@ fn bash(command: &str) -> Turn {
     Turn::tool("Bash", input)
 }
 
-/// Makes a run in the project of a setting.
+/// Makes a run in the project of a setting, which nobody has planned yet.
 fn run_in(setting: &Setting) -> WatchedRun {
     WatchedRun::in_project(&setting.project(), setting.agents())
+}
+
+/// Makes a run in the project of a setting, whose plan is there.
+fn run_planned_in(setting: &Setting) -> WatchedRun {
+    WatchedRun::in_planned_project(&setting.project(), setting.agents())
 }
 
 /// Returns the texts of the tool results that the model received, in order.

@@ -10,17 +10,17 @@ use autonoe_testkit::model_server::anthropic::{Message, Script, Turn};
 use autonoe_testkit::program::WatchedRun;
 use serde_json::{Value, json};
 
-use super::{passing, planning, run_in};
+use super::{passing, run_planned_in};
 use crate::build::{Build, on_both_builds};
 use crate::setting::Setting;
 
-/// A script that plans, makes each of `calls`, and has the deliverable pass.
+/// A script that makes each of `calls`, and has the deliverable pass.
 fn script(calls: &[(&str, Value)]) -> Script {
     let calls = calls.iter().enumerate().map(|(number, (name, input))| {
         let id = format!("call-{number}");
         Turn::from(Message::new().uses_tool_as(id, *name, input.clone()))
     });
-    Script::new(planning().into_iter().chain(calls).chain(passing()))
+    Script::new(calls.chain(passing()))
 }
 
 /// Returns which of the calls of a script failed.
@@ -65,28 +65,18 @@ const FILES: [&str; 5] = [
     "relative.txt",
 ];
 
-async fn assert_worked_in(build: Build, name: &'static str) {
+/// A backslash is an ordinary character.
+async fn spaces_and_special_characters_in_a_project_path_work(build: Build) {
+    let name = "a  shop/Größe & co, (x) [y] {z} #1: $a *? back\\slash";
     let setting = Setting::in_project(build, name, |root| script(&work(&root.to_string_lossy())));
 
-    let (report, ended) = run_in(&setting).until_it_ends().await;
+    let (report, ended) = run_planned_in(&setting).until_it_ends().await;
 
-    assert_eq!(
-        report.exit,
-        ExitReason::AllPassed,
-        "{name:?}: {report} {ended:?}"
-    );
-    assert_eq!(failed(&setting), [], "{name:?}");
-    assert_eq!(setting.files(), FILES, "{name:?}");
+    assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
+    assert_eq!(failed(&setting), []);
+    assert_eq!(setting.files(), FILES);
     setting.server.verify();
     setting.assert_nothing_is_left();
-}
-
-async fn spaces_and_special_characters_in_a_project_path_work(build: Build) {
-    assert_worked_in(build, "a  shop/Größe & co, (x) [y] {z} #1: $a *?").await;
-}
-
-async fn a_backslash_in_a_project_path_is_an_ordinary_character(build: Build) {
-    assert_worked_in(build, "back\\slash").await;
 }
 
 async fn a_path_that_the_program_refuses_is_refused_before_the_first_session(build: Build) {
@@ -152,7 +142,7 @@ async fn paths_through_a_link_to_the_project_work(build: Build) {
     symlink(setting.project(), &link).expect("it can be made");
     symlink(&outside, setting.file("out")).expect("it can be made");
 
-    let run = WatchedRun::in_project(&link, setting.agents());
+    let run = WatchedRun::in_planned_project(&link, setting.agents());
     let (report, ended) = run.until_it_ends().await;
 
     assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
@@ -180,7 +170,7 @@ async fn folders_of_the_program_are_removed_from_the_project(build: Build) {
             fs::write(&settings, "Be kind.").expect("writable");
         }
 
-        let (report, ended) = run_in(&setting).until_it_ends().await;
+        let (report, ended) = run_planned_in(&setting).until_it_ends().await;
 
         assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
         assert!(setting.file("made.txt").exists());
@@ -198,5 +188,4 @@ on_both_builds![
     spaces_and_special_characters_in_a_project_path_work,
     paths_through_a_link_to_the_project_work,
     folders_of_the_program_are_removed_from_the_project,
-    a_backslash_in_a_project_path_is_an_ordinary_character,
 ];

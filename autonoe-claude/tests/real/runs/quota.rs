@@ -5,12 +5,12 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use autonoe_core::{Clock, ExitReason, OnQuota, SystemClock};
-use autonoe_testkit::model_server::anthropic::{Claim, RateLimits, Refusal, Script};
+use autonoe_testkit::model_server::anthropic::{Claim, RateLimits, Refusal, Script, Turn};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
 
-use super::{passing, planning, run_in, status_on_disk};
+use super::{passing, run_planned_in, status_on_disk};
 use crate::build::{Build, on_newer_build};
 use crate::setting::{Login, Setting};
 
@@ -46,18 +46,17 @@ async fn a_run_waits_for_its_quota_and_goes_on(build: Build) {
     const TOLERANCE: Duration = Duration::from_secs(1800);
     let resets_at = Timestamp::now() + WAIT;
     let spent = Refusal::quota(&RateLimits::rejected(Claim::FiveHour, resets_at));
-    let script = Script::new(planning()).then(spent);
-    let script = passing().into_iter().fold(script, Script::then);
+    let script = Script::new([Turn::from(spent)].into_iter().chain(passing()));
     let setting = Setting::with_login(build, script, Login::Subscription);
 
-    let run = run_in(&setting)
+    let run = run_planned_in(&setting)
         .with(|run| run.clock(Arc::new(HastyClock::default())))
         .configure(|runner| runner.on_quota(OnQuota::Wait));
     let log = run.log();
     let (report, ended) = run.until_it_ends().await;
 
     assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
-    assert_eq!((report.sessions, report.iterations), (3, 2));
+    assert_eq!((report.sessions, report.iterations), (2, 1));
     assert!(report.elapsed >= WAIT - TOLERANCE, "{report}");
     assert!(report.elapsed < WAIT + TOLERANCE, "{report}");
     let waited =
@@ -71,10 +70,10 @@ async fn a_run_waits_for_its_quota_and_goes_on(build: Build) {
 async fn a_run_that_may_not_wait_ends(build: Build) {
     let resets_at = Timestamp::now() + Duration::from_secs(5 * 3600);
     let spent = Refusal::quota(&RateLimits::rejected(Claim::FiveHour, resets_at));
-    let script = Script::new(planning()).then(spent);
+    let script = Script::new([spent]);
     let setting = Setting::with_login(build, script, Login::Subscription);
 
-    let (report, ended) = run_in(&setting).until_it_ends().await;
+    let (report, ended) = run_planned_in(&setting).until_it_ends().await;
 
     assert_eq!(report.exit, ExitReason::QuotaExceeded, "{report} {ended:?}");
     assert_eq!(status_on_disk(&setting.project())["passed"], false);

@@ -5,13 +5,12 @@ use std::sync::Arc;
 
 use autonoe_backend::Walls;
 use autonoe_claude::ClaudeAgents;
-use autonoe_core::{
-    ExitReason, OuterSandbox, Project, ProjectRun, RunControl, SessionRunnerBuilder,
-};
+use autonoe_core::{ExitReason, OuterSandbox, Project, ProjectRun, RunControl};
 use autonoe_testkit::model_server::anthropic::{Script, Turn};
+use autonoe_testkit::program::WatchedRun;
 use serde_json::json;
 
-use super::{bash, passing, planning, run_in, tool_results};
+use super::{bash, passing, planning, run_in, run_planned_in, tool_results};
 use crate::build::{Build, on_both_builds};
 use crate::setting::{Setting, within};
 
@@ -19,29 +18,37 @@ use crate::setting::{Setting, within};
 const PROTECTED: &str = ".autonoe/notes.txt";
 
 async fn a_project_is_planned_and_built(build: Build) {
-    assert_built(build, |run| run).await;
+    let setting = Setting::new(build, Script::new(planning().into_iter().chain(building())));
+    let run = run_in(&setting);
+
+    assert_built(&setting, run).await;
 }
 
-async fn a_project_is_planned_and_built_in_the_outer_sandbox(build: Build) {
-    assert_built(build, |run| run.outer_sandbox(OuterSandbox::bubblewrap())).await;
+async fn a_project_is_built_in_the_outer_sandbox(build: Build) {
+    let setting = Setting::new(build, Script::new(building()));
+    let run =
+        run_planned_in(&setting).configure(|run| run.outer_sandbox(OuterSandbox::bubblewrap()));
+
+    assert_built(&setting, run).await;
 }
 
-async fn assert_built(build: Build, run: fn(SessionRunnerBuilder) -> SessionRunnerBuilder) {
-    let building = [
+/// What a model does in the coding session: two calls are denied.
+fn building() -> impl Iterator<Item = Turn> {
+    let calls = [
         bash("curl example.com"),
         Turn::tool("Write", json!({"file_path": PROTECTED, "content": "{}"})),
         bash("echo hello > hello.txt"),
     ];
-    let turns = planning().into_iter().chain(building).chain(passing());
-    let setting = Setting::new(build, Script::new(turns));
+    calls.into_iter().chain(passing())
+}
 
-    let run = run_in(&setting).configure(run);
+async fn assert_built(setting: &Setting, run: WatchedRun) {
     let (report, ended) = run.until_it_ends().await;
 
     assert_eq!(report.exit, ExitReason::AllPassed, "{report} {ended:?}");
     let greeting = fs::read_to_string(setting.file("hello.txt"));
     assert_eq!(greeting.expect("it was written"), "hello\n");
-    let results = tool_results(&setting);
+    let results = tool_results(setting);
     let has_result = |text: &str| results.iter().any(|result| result.contains(text));
     assert!(has_result("curl may reach another machine"), "{results:?}");
     assert!(has_result("use the autonoe tools"), "{results:?}");
@@ -70,6 +77,6 @@ async fn a_run_does_nothing_where_its_outer_sandbox_cannot_be_made(build: Build)
 on_both_builds![
     a_project_is_planned_and_built;
     newer_only:
-    a_project_is_planned_and_built_in_the_outer_sandbox,
+    a_project_is_built_in_the_outer_sandbox,
     a_run_does_nothing_where_its_outer_sandbox_cannot_be_made,
 ];

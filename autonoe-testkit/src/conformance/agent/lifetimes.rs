@@ -1,15 +1,14 @@
 //! How sessions go on and how they are ended.
 
 use std::pin::pin;
-use std::time::Duration;
 
-use autonoe_core::StreamEvent;
+use autonoe_core::{AgentClient, StreamEvent};
 use futures::{StreamExt, future};
 use tokio_util::sync::CancellationToken;
 
 use super::harness::{AgentHarness, Scenario};
 use super::probe_tool;
-use super::record::{Happening, Record};
+use super::record::Happening;
 use super::sessions::says;
 use super::stand::{GateIs, Session, Stand, dispose, is_asked, is_ran, prompt, read, read_until};
 use super::subject::Subject;
@@ -78,79 +77,65 @@ pub(super) async fn progress_behind_a_slow_gate(
     Ok(())
 }
 
-/// Waits until a client that hangs has said something.
-async fn first_sign(
-    client: &mut dyn autonoe_core::AgentClient,
-    record: &Record,
-    limit: Duration,
-) -> Finding {
-    let mut stream = client.query(prompt());
-    read_until(&mut stream, record, limit, "a first sign", |_| true).await
-}
-
-pub(super) async fn dispose_after_a_dropped_stream(subject: &Subject<'_>) -> Finding {
-    let mut stand = Stand::of(subject, &Scenario::Hangs).await?;
-    let Session {
-        mut client, record, ..
-    } = stand.session(GateIs::Open)?;
-    first_sign(&mut *client, &record, stand.limit).await?;
-    dispose(client, stand.limit).await
-}
-
 pub(super) async fn dispose_without_a_turn(subject: &Subject<'_>) -> Finding {
     let mut stand = Stand::of(subject, &Scenario::Hangs).await?;
     let client = stand.session(GateIs::Open)?.client;
     dispose(client, stand.limit).await
 }
 
-/// Drops a client in the middle, and a second in the middle of its disposal; a third one works.
-pub(super) async fn drop_without_dispose(subject: &Subject<'_>) -> Finding {
-    let mut stand = Stand::of(subject, &Scenario::Hangs).await?;
-    let limit = stand.limit;
-    let Session {
-        mut client, record, ..
-    } = stand.session(GateIs::Open)?;
-    first_sign(&mut *client, &record, limit).await?;
-    drop(client);
-
-    let Session {
-        mut client, record, ..
-    } = stand.session(GateIs::Open)?;
-    first_sign(&mut *client, &record, limit).await?;
-    let mut disposal = client.dispose();
-    let _ = futures::poll!(&mut disposal);
-    drop(disposal);
-
-    let Session {
-        mut client, record, ..
-    } = stand.session(GateIs::Open)?;
-    first_sign(&mut *client, &record, limit).await?;
-    let _ = dispose(client, limit).await;
-    Ok(())
+/// Sessions that were stopped in the middle: a dropped client, a dropped disposal, and a dropped
+/// stream with a disposal after it.
+pub(super) struct StoppedSessions {
+    /// Whether each of them started, whatever the one before left.
+    pub(super) starts: Finding,
+    /// The disposal after the dropped stream.
+    pub(super) disposal: Finding,
+    /// Whether a process is left, for each session that started.
+    pub(super) processes: Vec<Finding>,
 }
 
 /// Stops three sessions in the middle, each in another way, and looks for their processes.
-pub(super) async fn a_stopped_session_leaves_no_process(subject: &Subject<'_>) -> Finding {
+pub(super) async fn stop_sessions(subject: &Subject<'_>) -> Finding<StoppedSessions> {
     let mut stand = Stand::of(subject, &Scenario::Hangs).await?;
     let limit = stand.limit;
-    for way in ["dropped stream", "dropped client", "dropped disposal"] {
-        let Session {
-            mut client, record, ..
-        } = stand.session(GateIs::Open)?;
-        first_sign(&mut *client, &record, limit).await?;
-        match way {
-            "dropped stream" => {
-                let _ = dispose(client, limit).await;
+    let mut stopped = StoppedSessions {
+        starts: Ok(()),
+        disposal: Err(Flaw::Untestable("its session did not start".into())),
+        processes: Vec::new(),
+    };
+    for way in ["dropped client", "dropped disposal", "dropped stream"] {
+        let client = match hanging(&mut stand).await {
+            Ok(client) => client,
+            Err(flaw) => {
+                stopped.starts = Err(flaw);
+                break;
             }
+        };
+        match way {
             "dropped client" => drop(client),
-            _ => {
+            "dropped disposal" => {
                 let mut disposal = client.dispose();
                 let _ = futures::poll!(&mut disposal);
             }
+            _ => stopped.disposal = dispose(client, limit).await,
         }
-        subject.look_for_survivors(way).await?;
+        stopped
+            .processes
+            .push(subject.look_for_survivors(way).await);
     }
-    Ok(())
+    Ok(stopped)
+}
+
+/// Returns the client of a session that hangs in its turn.
+async fn hanging(stand: &mut Stand<'_>) -> Finding<Box<dyn AgentClient>> {
+    let limit = stand.limit;
+    let Session {
+        mut client, record, ..
+    } = stand.session(GateIs::Open)?;
+    let mut stream = client.query(prompt());
+    read_until(&mut stream, &record, limit, "a first sign", |_| true).await?;
+    drop(stream);
+    Ok(client)
 }
 
 /// Drops the stream while our tool runs.

@@ -11,7 +11,7 @@ use super::harness::Scenario;
 use super::record::Happening;
 use super::stand::{GateIs, Session, Stand, dispose, prompt, read};
 use super::subject::Subject;
-use crate::conformance::checks::{Finding, Flaw, panic_text};
+use crate::conformance::checks::{Finding, Flaw, panicked};
 
 /// A session that was played: what its turn came to, and all that happened.
 pub(super) struct Played {
@@ -88,10 +88,6 @@ pub(super) async fn play(
     // The check of processes reports what it found.
     let _ = subject.look_for_survivors(label).await;
     played.unwrap_or_else(|panic| Err(panicked(panic)))
-}
-
-fn panicked(panic: Box<dyn std::any::Any + Send>) -> Flaw {
-    Flaw::Failed(format!("it panicked: {}", panic_text(panic)))
 }
 
 impl Played {

@@ -1,6 +1,9 @@
 //! The checks of the suite, by name.
 
+use std::panic::AssertUnwindSafe;
+
 use autonoe_core::ToolStatus;
+use futures::FutureExt;
 
 use super::harness::AgentHarness;
 use super::played::Played;
@@ -10,7 +13,7 @@ use super::sessions::{
 use super::subject::Subject;
 use super::survey::{missing, over, pairs};
 use super::{calls, control, enclosed, lifetimes, probe_tool, told, turns, unclaimed};
-use crate::conformance::checks::{Checks, Finding, Flaw};
+use crate::conformance::checks::{Checks, Finding, Flaw, panicked};
 
 pub(super) async fn probe(checks: &mut Checks, harness: &dyn AgentHarness) {
     checks
@@ -305,14 +308,13 @@ pub(super) async fn lifetimes(checks: &mut Checks, subject: &Subject<'_>, sessio
     checks.look("dispose returns after an error", || {
         disposal(&sessions.breaks)
     });
-    let dropped = lifetimes::dispose_after_a_dropped_stream(subject);
-    run(
-        checks,
-        subject,
+    let stopped = AssertUnwindSafe(lifetimes::stop_sessions(subject)).catch_unwind();
+    let stopped = stopped.await.unwrap_or_else(|panic| Err(panicked(panic)));
+    let stopped = stopped.as_ref().map_err(Flaw::clone);
+    checks.look(
         "dispose returns after a stream dropped in the middle",
-        dropped,
-    )
-    .await;
+        || stopped.clone()?.disposal.clone(),
+    );
     let unused = lifetimes::dispose_without_a_turn(subject);
     run(
         checks,
@@ -321,22 +323,17 @@ pub(super) async fn lifetimes(checks: &mut Checks, subject: &Subject<'_>, sessio
         unused,
     )
     .await;
-    let undisposed = lifetimes::drop_without_dispose(subject);
-    run(
-        checks,
-        subject,
-        "a client dropped in the middle is in nobody's way",
-        undisposed,
-    )
-    .await;
-    let stopped = lifetimes::a_stopped_session_leaves_no_process(subject);
-    run(
-        checks,
-        subject,
-        "no process outlives a session that is stopped",
-        stopped,
-    )
-    .await;
+    checks.look("a client dropped in the middle is in nobody's way", || {
+        stopped.clone()?.starts.clone()
+    });
+    let no_process = "no process outlives a session that is stopped";
+    match stopped.map(|stopped| &stopped.processes) {
+        Ok(found) if !found.is_empty() => checks.each(no_process, found, Clone::clone),
+        Ok(_) => checks.look(no_process, || {
+            Err(Flaw::Untestable("no session started".into()))
+        }),
+        Err(flaw) => checks.look(no_process, || Err(flaw)),
+    }
     run(
         checks,
         subject,

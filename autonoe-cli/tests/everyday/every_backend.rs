@@ -1,11 +1,12 @@
-//! The same work on Codex, Gemini CLI and a model backend.
+//! The same work on every backend.
 
 use crate::backends::backend::Backend;
 use crate::backends::on_models::Api;
+use crate::build::Build;
 use crate::everyday::background_command::daemon;
 use crate::everyday::credentials::credentials;
 use crate::everyday::dev_server::dev_server;
-use crate::everyday::files::files;
+use crate::everyday::files::{claude_tools, files};
 use crate::everyday::git_work::git_work;
 use crate::everyday::languages::{node_project, python_project, rust_project};
 use crate::everyday::long_runs::{
@@ -19,16 +20,17 @@ use crate::everyday::temporary_files::{session_folders, shared_tmp, temporary_fi
 use crate::everyday::whole_run::{run_chores, run_chores_without_repository};
 
 /// Generates a test of each function for each backend.
-macro_rules! on_other_backends {
+macro_rules! on_every_backend {
     ($($name:ident),+ $(,)?) => {
-        on_other_backends!(@each [$($name),+]
+        on_every_backend!(@each [$($name),+]
+            on_claude = Backend::Claude(Build::NEWER.version),
             on_codex = Backend::Codex,
             on_gemini = Backend::Gemini,
             on_a_model = Backend::Model(Api::Messages),
         );
     };
     (@each $names:tt $($backend:ident = $value:expr,)+) => {
-        $(on_other_backends!(@one $names $backend = $value);)+
+        $(on_every_backend!(@one $names $backend = $value);)+
     };
     (@one [$($name:ident),+] $backend:ident = $value:expr) => {
         mod $backend {
@@ -42,14 +44,14 @@ macro_rules! on_other_backends {
     };
 }
 
+// Shows: spec/5.3/project-files, spec/5.3/git-history, spec/9.2/git
 fn git_works_and_files_are_changed(backend: Backend) {
+    // Spaces and non-ASCII letters in the path, and no repository.
     let project = "Mein Projekt für Zoë, 日本";
     let chores = [git_work(backend), files(), temporary_files(backend)];
+    let is_claude = matches!(backend, Backend::Claude(_));
+    let chores = chores.into_iter().chain(is_claude.then(claude_tools));
     run_chores_without_repository(project, backend, chores);
-}
-
-fn tmp_is_as_the_guide_says_and_the_folders_of_sessions_are_protected(backend: Backend) {
-    run_chores(backend, [shared_tmp(backend), session_folders(backend)]);
 }
 
 fn projects_are_built_and_servers_called(backend: Backend) {
@@ -58,17 +60,21 @@ fn projects_are_built_and_servers_called(backend: Backend) {
     run_chores(backend, projects.into_iter().chain(servers));
 }
 
-fn credentials_and_protected_files_are_safe(backend: Backend) {
-    run_chores(backend, [credentials(backend), protected_files(backend)]);
+fn credentials_protected_files_and_folders_of_sessions_are_safe(backend: Backend) {
+    let chores = [
+        credentials(backend),
+        protected_files(backend),
+        shared_tmp(backend),
+        session_folders(backend),
+    ];
+    run_chores(backend, chores);
 }
 
-on_other_backends![
-    a_memory_file_is_followed,
+on_every_backend![
     git_works_and_files_are_changed,
     an_interrupted_run_is_continued,
-    credentials_and_protected_files_are_safe,
+    credentials_protected_files_and_folders_of_sessions_are_safe,
     projects_are_built_and_servers_called,
-    tmp_is_as_the_guide_says_and_the_folders_of_sessions_are_protected,
 ];
 
 // Sessions of the vendors' programs take seconds of processor time, so the longest run uses a model,
@@ -99,10 +105,21 @@ fn a_daemon_of_an_agent_on_a_model_ends_with_the_run() {
     run_chores(Backend::Model(Api::Messages), [daemon()]);
 }
 
+// `backends::project_memory` shows the memory file of Gemini CLI, and the tests of its backend that of
+// Claude Code.
+
+#[test]
+fn codex_and_agents_on_models_follow_a_memory_file() {
+    for backend in [Backend::Codex, Backend::Model(Api::Messages)] {
+        a_memory_file_is_followed(backend);
+    }
+}
+
 /// Gemini CLI cannot ignore its memory file.
 #[test]
-fn codex_and_agents_on_models_ignore_a_memory_file_that_is_switched_off() {
-    for backend in [Backend::Codex, Backend::Model(Api::Messages)] {
+fn a_memory_file_that_is_switched_off_is_ignored() {
+    let claude = Backend::Claude(Build::NEWER.version);
+    for backend in [claude, Backend::Codex, Backend::Model(Api::Messages)] {
         a_memory_file_is_ignored(backend);
     }
 }
