@@ -12,7 +12,7 @@ impl Player<'_> {
         let (first, second) = text.split_at(middle.map_or(0, |(at, _)| at));
         for piece in [first, second] {
             let delta = json!({"type": "text_delta", "text": piece});
-            self.show(json!({"type": "content_block_delta", "index": 0, "delta": delta}))?;
+            self.show(&json!({"type": "content_block_delta", "index": 0, "delta": delta}))?;
         }
         Ok(())
     }
@@ -21,14 +21,14 @@ impl Player<'_> {
     pub(super) fn show_thinking(&mut self, text: &str) -> Result<(), Stop> {
         self.begin_answer()?;
         let delta = json!({"type": "thinking_delta", "thinking": text});
-        self.show(json!({"type": "content_block_delta", "index": 0, "delta": delta}))
+        self.show(&json!({"type": "content_block_delta", "index": 0, "delta": delta}))
     }
 
     /// Shows that the agent begins a call.
     pub(super) fn show_tool_use(&mut self, id: &str, name: &str) -> Result<(), Stop> {
         self.begin_answer()?;
         let block = json!({"type": "tool_use", "id": id, "name": name, "input": {}});
-        self.show(json!({"type": "content_block_start", "index": 0, "content_block": block}))
+        self.show(&json!({"type": "content_block_start", "index": 0, "content_block": block}))
     }
 
     /// Ends the answer that is under way, which used so much.
@@ -39,8 +39,8 @@ impl Player<'_> {
         self.is_answering = false;
         let usage = json!({"input_tokens": tokens.0, "output_tokens": tokens.1});
         let delta = json!({"stop_reason": reason});
-        self.show(json!({"type": "message_delta", "usage": usage, "delta": delta}))?;
-        self.show(json!({"type": "message_stop"}))
+        self.show(&json!({"type": "message_delta", "usage": usage, "delta": delta}))?;
+        self.show(&json!({"type": "message_stop"}))
     }
 
     /// Begins an answer, unless one is under way.
@@ -51,10 +51,10 @@ impl Player<'_> {
         self.is_answering = true;
         let (id, model) = (self.message_id(), self.asked.model.clone());
         let message = json!({"id": id, "model": model, "role": "assistant", "content": []});
-        self.show(json!({"type": "message_start", "message": message}))
+        self.show(&json!({"type": "message_start", "message": message}))
     }
 
-    fn show(&mut self, event: Value) -> Result<(), Stop> {
+    fn show(&mut self, event: &Value) -> Result<(), Stop> {
         if !self.asked.pieces {
             return Ok(());
         }
