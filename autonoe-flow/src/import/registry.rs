@@ -67,7 +67,8 @@ pub(super) fn read(mut from: Source<'_>, mut context: StepContext<'_>) -> Import
         }
     }
     // The name of the flow is in agent.json, and the schema is that of the upstream format.
-    (from.take("agentId"), from.take("$schema"));
+    from.take("agentId");
+    from.take("$schema");
     if let Some(path) = from.take_text("userPromptsBase") {
         match path.split_once(&format!("{}/", context.folder)) {
             Some((_, base)) => context.base = base.trim_matches('/').to_owned(),
@@ -201,7 +202,8 @@ impl UpstreamStep {
         let (reference, prompt) = prompt(&mut from, c1, base);
         fields.insert("prompt".to_owned(), reference);
         // Prompts themselves say which variables they have.
-        (from.take("uvVariables"), from.take("type"));
+        from.take("uvVariables");
+        from.take("type");
         if from.take("usesStdin") == Some(Value::Bool(true)) {
             from.dropped("usesStdin", "agents have no standard input");
         }

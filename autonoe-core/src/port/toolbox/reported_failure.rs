@@ -139,10 +139,7 @@ mod tests {
         let ask = |code: &str, text: &str| {
             let output = ToolOutput::new(text).with_metadata("error", code);
             let error = checked(Ok(output)).expect_err("it failed");
-            (
-                error.assist.map(|request| request.prompt),
-                error.message.to_owned(),
-            )
+            (error.assist.map(|request| request.prompt), error.message)
         };
         let whole = r#"{"action":"LLM_ASSIST_REQUIRED","prompt":"Sum up","message":"too long"}"#;
 
