@@ -48,7 +48,7 @@ pub(super) fn import(
     })?;
     let mut text: String = imported.notes.iter().map(note).collect();
     let (examined, _) = examine(&FlowFolder {
-        name: name,
+        name,
         path: path.clone(),
     });
     text.push_str(&examined.shown(here));
