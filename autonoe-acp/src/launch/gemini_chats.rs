@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use autonoe_core::create_folder;
+use autonoe_core::create_private_folder;
 
 use super::gemini::SETTINGS;
 
@@ -22,7 +22,11 @@ pub(super) fn kept_in(conversations: &Path) -> PathBuf {
 
 /// Creates `kept` and puts it in the place where the program looks for conversations in `home`.
 pub(super) fn link(home: &Path, kept: &Path) -> io::Result<()> {
-    create_folder(kept)?;
+    // One by one: a symlink at any of them is refused.
+    if let Some(conversations) = kept.parent() {
+        create_private_folder(conversations)?;
+    }
+    create_private_folder(kept)?;
     fs::create_dir_all(home.join(SETTINGS))?;
     symlink(kept, home.join(SETTINGS).join("tmp"))
 }
@@ -32,26 +36,38 @@ pub(super) fn link(home: &Path, kept: &Path) -> io::Result<()> {
 /// The program overwrites a conversation that is resumed in the minute in which it began: it
 /// begins another file of the same ID, and then adds to the file that it resumes. That other file
 /// is deleted here. The agent can write here, so symlinks are not followed.
-pub(super) fn make_older(kept: &Path) -> io::Result<()> {
-    for project in fs::read_dir(kept)? {
-        let project = project?;
-        let chats = project.path().join("chats");
-        let is_folder = |path: &Path| fs::symlink_metadata(path).is_ok_and(|it| it.is_dir());
-        if !is_folder(&project.path()) || !is_folder(&chats) {
+pub(super) fn make_older(kept: &Path) {
+    for project in entries(kept) {
+        let chats = project.join("chats");
+        if !is_folder(&project) || !is_folder(&chats) {
             continue;
         }
-        for chat in fs::read_dir(chats)? {
-            let chat = chat?;
-            if let Some(older) = older(&chat.file_name().to_string_lossy()) {
-                let older = chat.path().with_file_name(older);
-                match fs::symlink_metadata(&older) {
-                    Ok(_) => fs::remove_file(chat.path())?,
-                    Err(_) => fs::rename(chat.path(), older)?,
-                }
+        for chat in entries(&chats) {
+            let name = chat.file_name().unwrap_or_default().to_string_lossy();
+            let is_file = fs::symlink_metadata(&chat).is_ok_and(|found| found.is_file());
+            let Some(older) = older(&name).filter(|_| is_file) else {
+                continue;
+            };
+            let older = chat.with_file_name(older);
+            let done = match fs::symlink_metadata(&older) {
+                Ok(_) => fs::remove_file(&chat),
+                Err(_) => fs::rename(&chat, older),
+            };
+            if let Err(error) = done {
+                tracing::warn!(%error, path = %chat.display(), "a conversation keeps its minute");
             }
         }
     }
-    Ok(())
+}
+
+/// Returns the entries of a folder, none if it cannot be read.
+fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path())
+}
+
+fn is_folder(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
 }
 
 /// Returns the name of an older conversation, of the name of one from any minute.
@@ -94,7 +110,7 @@ mod tests {
         symlink(&elsewhere, kept.join("b")).expect("linked");
         symlink(elsewhere.join("chats"), kept.join("c/chats")).expect("linked");
 
-        make_older(&kept).expect("it can");
+        make_older(&kept);
 
         assert!(elsewhere.join("chats").join(name).exists());
         assert!(!kept.join("a/chats").join(name).exists());
@@ -109,10 +125,13 @@ mod tests {
         fs::write(&whole, "all of it").expect("written");
         let begun = chats.join("session-2026-11-18T02-05-1f3a9c2e.jsonl");
         fs::write(&begun, "its first line").expect("written");
+        let folder = chats.join("session-2026-11-18T02-05-00000000.jsonl");
+        fs::create_dir(&folder).expect("made");
 
-        make_older(dir.path()).expect("it can");
+        make_older(dir.path());
 
         assert_eq!(fs::read(&whole).expect("it is there"), b"all of it");
         assert!(!begun.exists());
+        assert!(folder.exists());
     }
 }

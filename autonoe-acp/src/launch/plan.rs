@@ -161,7 +161,7 @@ pub(crate) async fn launch(options: &AcpOptions, spec: &SessionSpec) -> Result<L
         }
         if let Some(kept) = kept_chats(options, spec) {
             if spec.resume.is_some() {
-                gemini_chats::make_older(&kept).map_err(|error| no_home(&kept, error))?;
+                gemini_chats::make_older(&kept);
             }
             inside.writable.push(kept);
         }

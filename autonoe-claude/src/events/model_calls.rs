@@ -55,7 +55,6 @@ impl ModelCalls {
     pub fn observe(&mut self, message: &Message<'_>) {
         match message {
             Message::Answer(piece) => self.piece(piece),
-            Message::ApiRetry(_) => self.cut_off(&None),
             // An answer of the main agent without an end gets none any more.
             Message::Result(_) => drop(self.open.remove(&None)),
             _ => {}

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use autonoe_backend::{Inside, OUTER_SANDBOX_REMEDY, SessionPlace, program_claims};
 use autonoe_core::{
     AgentError, AgentErrorKind, Capabilities, HookCoverage, SessionField, SessionSpec, Support,
-    TokenReports, ToldEvents, Toolbox, create_folder, write_new_file,
+    TokenReports, ToldEvents, Toolbox, create_private_folder, write_new_file,
 };
 use autonoe_process::{Launch, refuse_bare_repositories};
 
@@ -205,6 +205,16 @@ pub(crate) fn furnish(
 ) -> Result<SessionPlace, AgentError> {
     let shared = shared(options, conversations);
     SessionPlace::furnish(&options.temporary, FOLDER, |folder| {
+        match (&options.home, conversations) {
+            (CodexHome::Kept(kept), _) => fs::create_dir_all(kept.join(CONVERSATIONS))?,
+            (CodexHome::PerSession, Some(kept)) => {
+                // One by one: a symlink at any of them is refused.
+                create_private_folder(kept)?;
+                create_private_folder(&kept.join(CODEX))?;
+                create_private_folder(&kept.join(CODEX).join(CONVERSATIONS))?;
+            }
+            (CodexHome::PerSession, None) => {}
+        }
         write_home(options, cwd, &shared, folder)
     })
 }
@@ -226,9 +236,6 @@ fn write_home(
         fs::create_dir(codex.join(LOCKS))?;
     }
     for (name, kept) in shared {
-        if *name == CONVERSATIONS {
-            create_folder(kept)?;
-        }
         symlink(kept, codex.join(name))?;
     }
     Ok(())

@@ -11,6 +11,9 @@ use serde_json::{Value, json};
 
 use super::RequestId;
 
+/// The pictures that models take.
+const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
 /// A request, a notice or an answer of the host.
 ///
 /// ```
@@ -277,8 +280,8 @@ impl Outgoing {
         let input_text = |text: &str| json!({"type": "inputText", "text": text});
         let mut items = vec![input_text(text)];
         items.extend(attachments.iter().map(|attachment| {
-            let kind = &attachment.media_type;
-            if !kind.starts_with("image/") {
+            let kind = attachment.media_type.to_ascii_lowercase();
+            if !PICTURES.contains(&kind.as_str()) {
                 return input_text(&attachment.to_text());
             }
             let data = STANDARD.encode(&attachment.data);

@@ -77,7 +77,11 @@ impl CallRecords {
         if calls.by_id(id).is_some() {
             return;
         }
-        let is_unknown = |call: &Call| call.id.is_none();
+        // An ended call with another input is one that the agent does not report.
+        let is_unknown = |call: &Call| {
+            let is_ended = matches!(call.state, CallState::Ended(_));
+            call.id.is_none() && (!is_ended || call.input == *input)
+        };
         if state == CallState::Announced
             && let Some(call) = calls.first(tool, input, is_unknown)
         {

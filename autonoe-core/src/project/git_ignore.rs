@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use super::{ProjectError, write_new_file};
+use super::{ProjectError, read_text_file, replace_file_durably, write_new_file};
 
 /// Excludes the state of runs from Git, but not settings and instructions.
 ///
@@ -23,7 +23,11 @@ const TEXT: &str = "\
 /*.tmp
 ";
 
-/// Writes the file in the state directory `dir`, unless it exists.
+/// The largest file that is looked at.
+const LARGEST: u64 = 64 * 1024;
+
+/// Writes the file in the state directory `dir`. An existing one gets the lines that it does not have,
+/// unless a person wrote it.
 ///
 /// # Errors
 ///
@@ -32,9 +36,55 @@ pub(super) fn write_git_ignore(dir: &Path) -> Result<(), ProjectError> {
     let path = dir.join(".gitignore");
     // A symlink counts as an existing file.
     match write_new_file(&path, TEXT.as_bytes()) {
-        Err(error) if error.kind() != ErrorKind::AlreadyExists => {
-            Err(ProjectError::unwritable(&path, error))
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => add_missing_lines(&path),
+        Err(error) => Err(ProjectError::unwritable(&path, error)),
+    }
+}
+
+fn add_missing_lines(path: &Path) -> Result<(), ProjectError> {
+    let is_ours = |text: &String| text.lines().next() == TEXT.lines().next();
+    let Ok(Some(text)) = read_text_file(path, LARGEST).map(|text| text.filter(is_ours)) else {
+        return Ok(());
+    };
+    let missing: Vec<_> = TEXT
+        .lines()
+        .filter(|line| text.lines().all(|found| found != *line))
+        .collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let separator = if text.ends_with('\n') { "" } else { "\n" };
+    let whole = format!("{text}{separator}{}\n", missing.join("\n"));
+    replace_file_durably(path, whole.as_bytes())
+        .map_err(|error| ProjectError::unwritable(path, error))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_file_of_ours_gets_the_lines_that_it_does_not_have() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join(".gitignore");
+        let older = TEXT.replace("/conversations/\n", "");
+        for (found, expected) in [
+            (None, TEXT.to_owned()),
+            (Some(TEXT), TEXT.to_owned()),
+            (Some(older.as_str()), format!("{older}/conversations/\n")),
+            (Some("/mine\n"), "/mine\n".to_owned()),
+        ] {
+            let _ = fs::remove_file(&path);
+            if let Some(text) = found {
+                fs::write(&path, text).expect("written");
+            }
+
+            write_git_ignore(dir.path()).expect("it is written");
+
+            assert_eq!(fs::read_to_string(&path).expect("it is there"), expected);
         }
-        _ => Ok(()),
     }
 }

@@ -5,6 +5,7 @@
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use super::FileKind;
@@ -131,6 +132,16 @@ pub fn create_folder(path: &Path) -> io::Result<()> {
         true => Ok(()),
         false => Err(not(&found, "a folder")),
     }
+}
+
+/// Creates the folder at `path` as [`create_folder`] does, and keeps other users out of it.
+///
+/// # Errors
+///
+/// As [`create_folder`].
+pub fn create_private_folder(path: &Path) -> io::Result<()> {
+    create_folder(path)?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o700))
 }
 
 fn not(found: &Metadata, wanted: &str) -> io::Error {

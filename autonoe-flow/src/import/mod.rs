@@ -146,7 +146,12 @@ fn prompts(
     notes: &Notes,
 ) -> BTreeMap<PathBuf, String> {
     let mut prompts = BTreeMap::new();
-    for file in possible_prompts(folder.root()) {
+    let possible = possible_prompts(folder.root());
+    if !possible.is_complete {
+        let message = "the folder is too large or too deep: prompts beyond 1000 names or 8 folders are missing";
+        notes.add(ImportNoteKind::Dropped, ".", "", message);
+    }
+    for file in possible.files {
         let text = match folder.read(Path::new(&file)) {
             Ok(Some(text)) => text,
             Ok(None) => continue,

@@ -380,10 +380,10 @@ fn command(validator: &mut Source<'_>) -> Option<Value> {
     let command = validator.take_text("command")?;
     let success = validator.take_text("successWhen").unwrap_or_default();
     let script = match success.split_once(':') {
-        None if success == "empty" => format!("output=$({command}) && test -z \"$output\""),
+        None if success == "empty" => format!("output=$({command}\n) && test -z \"$output\""),
         Some(("exitCode", "0")) => command,
         Some(("exitCode", code)) if code.parse::<u8>().is_ok() => {
-            format!("{command}\ntest $? -eq {code}")
+            format!("({command}\n)\ntest $? -eq {code}")
         }
         _ => {
             let message = format!("no check succeeds when {success:?}");
@@ -391,6 +391,8 @@ fn command(validator: &mut Source<'_>) -> Option<Value> {
             return None;
         }
     };
+    let message = format!("the flow runs this script in a shell: {script}");
+    validator.changed("", message);
     Some(json!({"type": "command", "command": ["sh", "-c", script]}))
 }
 

@@ -47,9 +47,20 @@ pub fn flows_in(dir: &Path) -> io::Result<Vec<FlowName>> {
     Ok(names.into_iter().collect())
 }
 
-/// Returns the files below `root` that could be prompts, at most 1000. What cannot be read is left out.
-pub(crate) fn possible_prompts(root: &Path) -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
+/// The files of a folder that could be prompts.
+#[derive(Debug, Default)]
+pub(crate) struct PossiblePrompts {
+    pub(crate) files: BTreeSet<String>,
+    /// Whether the whole folder was looked at.
+    pub(crate) is_complete: bool,
+}
+
+/// Returns the files below `root` that could be prompts. What cannot be read is left out.
+pub(crate) fn possible_prompts(root: &Path) -> PossiblePrompts {
+    let mut found = PossiblePrompts {
+        files: BTreeSet::new(),
+        is_complete: true,
+    };
     let mut left = MOST;
     let mut folders = vec![(root.to_owned(), 0)];
     while let Some((folder, depth)) = folders.pop() {
@@ -58,6 +69,7 @@ pub(crate) fn possible_prompts(root: &Path) -> BTreeSet<String> {
         };
         for entry in entries.flatten() {
             if left == 0 {
+                found.is_complete = false;
                 return found;
             }
             left -= 1;
@@ -66,11 +78,15 @@ pub(crate) fn possible_prompts(root: &Path) -> BTreeSet<String> {
             let Ok(kind) = entry.file_type() else {
                 continue;
             };
-            if kind.is_dir() && depth < DEEPEST {
-                folders.push((path, depth + 1));
+            if kind.is_dir() {
+                if depth < DEEPEST {
+                    folders.push((path, depth + 1));
+                } else {
+                    found.is_complete = false;
+                }
             } else if path.extension().is_some_and(|ending| ending == "md") {
                 let inside = path.strip_prefix(root).ok().and_then(Path::to_str);
-                found.extend(inside.map(str::to_owned));
+                found.files.extend(inside.map(str::to_owned));
             }
         }
     }

@@ -68,7 +68,7 @@ pub fn load(dir: &Path) -> Result<FlowDefinition, LoadError> {
         agent,
         registry,
         prompts,
-        files: possible_prompts(folder.root()),
+        files: possible_prompts(folder.root()).files,
         source: Source::Folder {
             name: folder_name(dir, &folder),
             folder,

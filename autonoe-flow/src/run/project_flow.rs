@@ -215,9 +215,6 @@ impl FlowRun {
             None => ground.begin(self.agents)?,
         };
         let conversations = self.project.conversations_dir().join("flow");
-        if recorded.is_none() {
-            remove(&conversations);
-        }
         let builder = builder.conversations(&conversations);
         let configure = self.configure.into_iter();
         let builder = configure.fold(builder, |builder, configure| configure(builder));
@@ -227,8 +224,13 @@ impl FlowRun {
         let options = furnish.fold(options, |options, furnish| furnish(options));
         let created = FlowFactory::build(self.flow, options)?;
         let mut start = StartOptions::new(self.parameters).control(control);
+        let is_new = recorded.is_none();
         start.recorded = recorded;
         let mut started = created.start(start).await?;
+        if is_new {
+            // Those of an interrupted flow stay until it cannot be resumed any more.
+            remove(&conversations);
+        }
         started.run().await;
         let result = started.stop();
         if !result.end.is_resumable() {

@@ -121,7 +121,7 @@ pub trait StateStore: Send + Sync {
 
     /// Takes the first task that is ready, or returns `None` if none is.
     ///
-    /// A task is ready when all that it depends on is [completed](TaskStatus::Completed) and it
+    /// A task is ready when all that it depends on is [completed](super::TaskStatus::Completed) and it
     /// waits, or the lease of who worked on it is over.
     async fn claim_next(
         &self,

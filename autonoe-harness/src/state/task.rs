@@ -152,9 +152,7 @@ impl StoredTask {
         now: Timestamp,
     ) -> Option<super::AttemptEnding> {
         let was_claimed = self.lease_until.is_some();
-        if was_claimed {
-            self.epoch = 0;
-        }
+        self.epoch = 0;
         self.status = update.status;
         self.output.clone_from(&update.output);
         self.error.clone_from(&update.error);

@@ -19,8 +19,9 @@ const ALWAYS: [&str; 5] = [
     ".autonoe/journal.3.jsonl",
 ];
 
-/// Paths that are never committed: locks and unfinished files.
-const NEVER: [&str; 3] = [
+/// Paths that are never committed: conversations, locks and unfinished files.
+const NEVER: [&str; 4] = [
+    ":(glob).autonoe/conversations/**",
     ":(glob).autonoe/**/*.lock",
     ":(glob).autonoe/**/*.tmp",
     ":(glob)**/.autonoe-try-*",

@@ -1,11 +1,11 @@
 //! A conversation in a file, from which a later session resumes it.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use autonoe_core::{
-    AgentError, AgentErrorKind, AgentSessionId, create_folder, read_text_file, replace_file_durably,
+    AgentError, AgentErrorKind, AgentSessionId, create_private_folder, read_text_file,
+    replace_file_durably,
 };
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ use crate::contract::Message;
 /// The version of the file.
 const VERSION: u32 = 1;
 
-/// The largest file that is read.
+/// The largest file that is written and read.
 const LARGEST: u64 = 64 * 1024 * 1024;
 
 /// What is kept of a conversation between two sessions.
@@ -62,16 +62,22 @@ impl SavedConversation {
     ///
     /// # Errors
     ///
-    /// The file cannot be written. What was there before stays.
+    /// The file cannot be written, or is too large. Nothing is kept then: an earlier state of the
+    /// conversation would be resumed otherwise.
     pub(super) fn save(&self, directory: &Path, id: &AgentSessionId) -> Result<(), AgentError> {
         let path = path_of(directory, id)?;
         let unwritable = |error| refused(format!("cannot write {path:?}")).because(error);
         let bytes = serde_json::to_vec(self)
             .map_err(|error| refused("the conversation cannot be written").because(error))?;
-        create_folder(directory).map_err(unwritable)?;
-        // It holds what the agent has read, so others must not.
-        fs::set_permissions(directory, fs::Permissions::from_mode(0o700)).map_err(unwritable)?;
-        replace_file_durably(&path, &bytes).map_err(unwritable)
+        create_private_folder(directory).map_err(unwritable)?;
+        let saved = if bytes.len() as u64 > LARGEST {
+            Err(refused("the conversation is too long to be kept"))
+        } else {
+            replace_file_durably(&path, &bytes).map_err(unwritable)
+        };
+        saved.inspect_err(|_| {
+            let _ = fs::remove_file(&path);
+        })
     }
 }
 
@@ -85,12 +91,15 @@ fn path_of(directory: &Path, id: &AgentSessionId) -> Result<PathBuf, AgentError>
     Ok(directory.join(format!("{id}.json")))
 }
 
+/// Makes an error after which a new conversation may succeed.
 fn refused(message: impl Into<String>) -> AgentError {
-    AgentError::new(AgentErrorKind::Configuration, message).with_remedy("start a new conversation")
+    AgentError::new(AgentErrorKind::Other, message).with_remedy("start a new conversation")
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
     use crate::contract::ModelRequest;
 
@@ -142,7 +151,7 @@ mod tests {
         ] {
             let error = SavedConversation::load(dir.path(), &id(name)).expect_err(name);
 
-            assert_eq!(error.kind(), AgentErrorKind::Configuration, "{name}");
+            assert!(error.is_retryable(), "{name}");
             assert!(error.to_string().contains(expected), "{name}: {error}");
         }
         let torn = fs::read(dir.path().join("torn.json")).expect("it stays");

@@ -121,7 +121,7 @@ async fn a_conversation_that_is_lost_fails_the_turn_and_the_model_is_not_asked()
     let turn = turn_in(&agents, lost, "And now?").await;
 
     let error = turn.error.expect("it fails");
-    assert_eq!(error.kind(), AgentErrorKind::Configuration);
+    assert!(error.is_retryable(), "{error}");
     assert!(error.to_string().contains("model-1"), "{error}");
     assert!(model.asked().is_empty());
 }

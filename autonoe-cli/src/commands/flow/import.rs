@@ -42,6 +42,7 @@ pub(super) fn import(
         return Err(CliError::usage(message)
             .with_hint("give another name with --name, or replace the flow with --force"));
     }
+    project.ensure_state_dir()?;
     write(&imported, &flows).map_err(|error| {
         let place = path.display();
         CliError::failure(format!("the flow cannot be written to {place}: {error}"))
@@ -68,8 +69,12 @@ fn write(imported: &ImportedFlow, flows: &Path) -> io::Result<()> {
     let name = imported.name.as_str();
     let new = flows.join(format!(".{name}.new"));
     let old = flows.join(format!(".{name}.old"));
-    // An interrupted import may have left them.
+    let path = flows.join(name);
+    // An interrupted import may have left them, and the only copy of the flow with them.
     remove(&new)?;
+    if path.symlink_metadata().is_err() && old.symlink_metadata().is_ok() {
+        fs::rename(&old, &path)?;
+    }
     remove(&old)?;
     fs::create_dir(&new)?;
     for (file, text) in &imported.files {
@@ -79,7 +84,6 @@ fn write(imported: &ImportedFlow, flows: &Path) -> io::Result<()> {
         }
         fs::write(file, text)?;
     }
-    let path = flows.join(name);
     if path.symlink_metadata().is_ok() {
         fs::rename(&path, &old)?;
     }
