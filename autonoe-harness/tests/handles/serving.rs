@@ -203,7 +203,7 @@ async fn a_folder_that_is_removed_ends_the_run() {
 async fn what_is_no_instruction_is_named_once_and_hides_no_other() {
     let stage = Stage::new();
     let folder = submitted(&stage, json!({"does": "collect", "count": 1}));
-    fs::write(folder.path().join("inbox/note.txt"), "hello").expect("writable");
+    fs::write(folder.path().join("inbox/note.bin"), "hello").expect("writable");
     let later = folder.clone();
     tokio::spawn(async move {
         tokio::time::sleep(Duration::from_secs(60)).await;
@@ -217,7 +217,7 @@ async fn what_is_no_instruction_is_named_once_and_hides_no_other() {
     let unreadable =
         |fact: &&HarnessFact| matches!(fact, HarnessFact::InstructionUnreadable { .. });
     assert_eq!(facts(&folder).iter().filter(unreadable).count(), 1);
-    assert!(folder.path().join("inbox/note.txt").exists());
+    assert!(folder.path().join("inbox/note.bin").exists());
 }
 
 /// Panics in the middle of things.
