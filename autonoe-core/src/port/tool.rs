@@ -291,10 +291,10 @@ impl Attachment {
             Some(name) => format!("attached file {name} ({kind})"),
             None => format!("attached file ({kind})"),
         };
-        let mut media = ["image/", "audio/", "video/"].into_iter();
-        let is_media = media.any(|media| kind.starts_with(media)) && !kind.ends_with("+xml");
+        let endings = ["json", "xml", "yaml", "toml", "javascript"];
+        let is_text = kind.starts_with("text/") || endings.iter().any(|it| kind.ends_with(it));
         match std::str::from_utf8(&self.data) {
-            Ok(text) if !is_media && !text.contains('\0') => format!("{label}:\n{text}"),
+            Ok(text) if is_text => format!("{label}:\n{text}"),
             _ => format!(
                 "[{label}, {} bytes: it cannot be shown here]",
                 self.data.len()
