@@ -113,6 +113,42 @@ fn a_flow_is_replaced_only_by_force() {
 }
 
 #[test]
+fn an_interrupted_import_keeps_the_flow_that_it_was_to_replace() {
+    // Killed between its two renames.
+    let setting = with_agent()
+        .file(".autonoe/flows/.auditor.old/note.txt", "mine")
+        .file(".autonoe/flows/.auditor.new/agent.json", "{");
+
+    let refused = setting.autonoe(&["flow", "import", "agents/auditor"]);
+
+    assert_eq!(refused.code, 2, "{}", refused.screen());
+    assert_eq!(setting.read(".autonoe/flows/auditor/note.txt"), "mine");
+
+    let forced = setting.autonoe(&["flow", "import", "agents/auditor", "--force"]);
+    assert_eq!(forced.code, 0, "{}", forced.screen());
+    let files = setting.files();
+    let hidden = files.iter().filter(|file| file.contains(".auditor"));
+    assert_eq!(hidden.count(), 0, "{files:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_import_does_not_write_through_a_symlink_in_the_place_of_the_state_directory() {
+    let setting = with_agent();
+    let (state, elsewhere) = (
+        setting.project().join(".autonoe"),
+        setting.project().join("elsewhere"),
+    );
+    std::fs::create_dir(&elsewhere).expect("made");
+    std::os::unix::fs::symlink(&elsewhere, &state).expect("linked");
+
+    let refused = setting.autonoe(&["flow", "import", "agents/auditor"]);
+
+    assert_eq!(refused.code, 1, "{}", refused.screen());
+    assert_eq!(std::fs::read_dir(elsewhere).expect("readable").count(), 0);
+}
+
+#[test]
 fn an_imported_flow_with_errors_is_there_to_be_repaired() {
     let setting = with_agent().file(
         "agents/auditor/steps_registry.json",

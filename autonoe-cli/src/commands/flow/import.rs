@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use autonoe_core::create_folder;
@@ -37,16 +37,18 @@ pub(super) fn import(
     let name = imported.name.to_string();
     let flows = flows_dir(&project);
     let path = flows.join(&name);
+    let unwritable = |error: io::Error| {
+        let place = path.display();
+        CliError::failure(format!("the flow cannot be written to {place}: {error}"))
+    };
+    project.ensure_state_dir()?;
+    restore(&flows, &name).map_err(unwritable)?;
     if path.symlink_metadata().is_ok() && !args.force {
         let message = format!("there is a flow {name:?} already");
         return Err(CliError::usage(message)
             .with_hint("give another name with --name, or replace the flow with --force"));
     }
-    project.ensure_state_dir()?;
-    write(&imported, &flows).map_err(|error| {
-        let place = path.display();
-        CliError::failure(format!("the flow cannot be written to {place}: {error}"))
-    })?;
+    write(&imported, &flows).map_err(unwritable)?;
     let mut text: String = imported.notes.iter().map(note).collect();
     let (examined, _) = examine(&FlowFolder {
         name,
@@ -62,19 +64,30 @@ pub(super) fn import(
     })
 }
 
+/// Restores the flow that an interrupted import was to replace.
+fn restore(flows: &Path, name: &str) -> io::Result<()> {
+    let (path, old) = (flows.join(name), replaced(flows, name));
+    match path.symlink_metadata().is_err() && old.symlink_metadata().is_ok() {
+        true => fs::rename(old, path),
+        false => Ok(()),
+    }
+}
+
+/// Returns the place of a flow while it is replaced.
+fn replaced(flows: &Path, name: &str) -> PathBuf {
+    flows.join(format!(".{name}.old"))
+}
+
 /// Writes the flow beside the others and gives it its name at the end, so that a flow is there as a
 /// whole or not at all.
 fn write(imported: &ImportedFlow, flows: &Path) -> io::Result<()> {
     create_folder(flows)?;
     let name = imported.name.as_str();
     let new = flows.join(format!(".{name}.new"));
-    let old = flows.join(format!(".{name}.old"));
+    let old = replaced(flows, name);
     let path = flows.join(name);
-    // An interrupted import may have left them, and the only copy of the flow with them.
+    // An interrupted import may have left them.
     remove(&new)?;
-    if path.symlink_metadata().is_err() && old.symlink_metadata().is_ok() {
-        fs::rename(&old, &path)?;
-    }
     remove(&old)?;
     fs::create_dir(&new)?;
     for (file, text) in &imported.files {
