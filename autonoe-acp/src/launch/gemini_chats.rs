@@ -82,6 +82,27 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_symlink_in_the_place_of_a_folder_is_refused() {
+        for name in ["flow", "flow/gemini"] {
+            let dir = tempfile::tempdir().expect("a directory");
+            let (home, elsewhere) = (dir.path().join("home"), dir.path().join("elsewhere"));
+            fs::create_dir(&elsewhere).expect("made");
+            let link_path = dir.path().join(name);
+            fs::create_dir_all(link_path.parent().expect("a folder")).expect("made");
+            symlink(&elsewhere, &link_path).expect("linked");
+
+            let linked = link(&home, &kept_in(&dir.path().join("flow")));
+
+            assert!(linked.is_err(), "{name}");
+            assert_eq!(
+                fs::read_dir(&elsewhere).expect("readable").count(),
+                0,
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
     fn only_conversations_are_renamed() {
         for (name, expected) in [
             (

@@ -132,15 +132,13 @@ fn answers_of_sub_agents_do_not_mix_with_those_of_the_main_agent() {
 
 #[test]
 fn an_answer_without_an_end_fails() {
-    let retry = r#"{"type":"system","subtype":"api_retry","attempt":1}"#;
     let result = r#"{"type":"result","subtype":"success","is_error":false}"#;
     let begun = [start(None), text("a", None)];
     let begun = || begun.iter().map(String::as_str);
     let again = start(None);
 
     for (last, expected) in [
-        (retry, &["model_failed"][..]),
-        (result, &["model_failed"]),
+        (result, &["model_failed"][..]),
         (
             again.as_str(),
             &["model_failed", "model_started", "model_failed"],
@@ -152,6 +150,19 @@ fn an_answer_without_an_end_fails() {
         assert_eq!(names[..2], ["model_started", "model_chunk"]);
         assert_eq!(names[2..], *expected, "{last}");
     }
+}
+
+#[test]
+fn a_retry_ends_no_answer_for_it_may_be_of_another_agent() {
+    let retry = r#"{"type":"system","subtype":"api_retry","attempt":1}"#;
+    let lines = [start(None), retry.to_owned(), text("a", None), stop(None)];
+
+    let events = observe(lines.iter().map(String::as_str)).json();
+
+    assert_eq!(
+        names(&events),
+        ["model_started", "model_chunk", "model_ended"]
+    );
 }
 
 #[test]

@@ -261,6 +261,22 @@ mod tests {
     }
 
     #[test]
+    fn a_call_that_the_agent_never_reports_takes_no_id_of_a_call_with_another_input() {
+        let records = CallRecords::default();
+        let unknown = json!({"limit": 1});
+        records.start(None, LIST, &unknown).end(&titled("unknown"));
+
+        for limit in 2..5 {
+            let (id, input) = (limit.to_string(), json!({"limit": limit}));
+            records.announce(&id, LIST, &input);
+            let call = records.start(None, LIST, &input);
+            call.end(&titled(&id));
+
+            assert_eq!(title(&records, &id), Some(id));
+        }
+    }
+
+    #[test]
     fn no_call_gets_the_id_of_a_denied_one() {
         let records = CallRecords::default();
         let input = json!({});

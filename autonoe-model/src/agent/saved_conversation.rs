@@ -134,6 +134,20 @@ mod tests {
     }
 
     #[test]
+    fn a_conversation_that_is_too_long_is_refused_and_no_earlier_state_of_it_stays() {
+        let dir = tempfile::tempdir().expect("a directory");
+        saved().save(dir.path(), &id("a")).expect("it is saved");
+        let mut long = saved();
+        let length = usize::try_from(LARGEST).expect("a length");
+        long.instructions = vec!["x".repeat(length)];
+
+        let refused = long.save(dir.path(), &id("a")).expect_err("too long");
+
+        assert!(refused.to_string().contains("too long"), "{refused}");
+        assert!(!dir.path().join("a.json").exists());
+    }
+
+    #[test]
     fn what_is_no_conversation_is_refused_and_stays() {
         let dir = tempfile::tempdir().expect("a directory");
         saved().save(dir.path(), &id("newer")).expect("it is saved");

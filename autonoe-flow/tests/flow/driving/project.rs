@@ -569,3 +569,25 @@ async fn a_flow_has_a_directory_for_conversations_until_it_cannot_be_resumed() {
     assert_eq!(told.lines(), ["2: b visit 1 retry 0, continues scripted-1"]);
     assert!(!kept.exists(), "nobody resumes it");
 }
+
+#[tokio::test(start_paused = true)]
+async fn conversations_of_an_interrupted_flow_stay_when_a_new_flow_cannot_start() {
+    let project = project(&steps());
+    break_off(&project, vec![SessionScript::new("lost").hangs()]).await;
+    let kept = project.project().conversations_dir().join("flow/a.json");
+    std::fs::create_dir_all(kept.parent().expect("a folder")).expect("made");
+    std::fs::write(&kept, "{}").expect("writable");
+    let agents = ScriptedAgents::new([]);
+    let without_cost = agents.capabilities().clone().with_cost(Support::No);
+    let limits = FlowLimits {
+        budget: Budget::default().with_cost(CostUsd::from_cents(100)),
+        ..FlowLimits::default()
+    };
+    let refused = flow_run(&project, agents.with_capabilities(without_cost))
+        .limits(limits)
+        .on_broken_off(OnBrokenOff::StartAnew);
+
+    start(refused).await.expect_err("its budget cannot be kept");
+
+    assert!(kept.exists());
+}

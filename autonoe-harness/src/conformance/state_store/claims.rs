@@ -240,6 +240,30 @@ pub(super) async fn check(checks: &mut Checks, empty: &impl AsyncFn() -> Arc<dyn
             },
         )
         .await;
+    checks
+        .run(
+            "an update of the status does not revive a claim that has ended",
+            async {
+                let store = empty().await;
+                begin(&*store, &[("a", &[])]).await?;
+                let a = id("a")?;
+                let ended = claim(&*store, "one", 0, "a").await?;
+                let end = TaskEnd::failed("no");
+                good(store.finish(&ended, &end, at(1)).await)?;
+                let update = TaskUpdate::new(TaskStatus::InProgress);
+                good(store.update_task_status(&a, &update, at(2)).await)?;
+
+                fenced("a renewal", store.renew(&ended, at(3)).await)?;
+                let end = TaskEnd::completed("yes");
+                fenced("an end", store.finish(&ended, &end, at(3)).await)?;
+                claim(&*store, "two", 100, "a").await?;
+                let endings = good(store.attempts(&a).await)?.into_iter();
+                let endings: Vec<_> = endings.map(|attempt| attempt.ending).collect();
+                let expected = vec![Some(AttemptEnding::Failed), None];
+                same("how attempts ended", &endings, &expected)
+            },
+        )
+        .await;
 }
 
 /// Twenty tasks, and eight who claim and finish them until there are no more.
