@@ -1,4 +1,4 @@
-//! What the gate is told of calls, and what of a session cannot be kept.
+//! Calls that reach the gate, and sessions that are refused.
 
 use std::fs;
 use std::sync::{Arc, Mutex};

@@ -1,4 +1,4 @@
-//! What the messages mean as they come.
+//! Translation of messages into events.
 //!
 //! [`Translator`] makes [`StreamEvent`](autonoe_core::StreamEvent)s of messages.
 //! It keeps [`Turns`], which know whether a turn is under way, which tasks live

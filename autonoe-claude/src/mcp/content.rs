@@ -1,4 +1,4 @@
-//! What a tool returned, as the content of an MCP answer.
+//! Content of an MCP answer, from the output of a tool.
 
 use autonoe_core::{Attachment, ToolError, ToolOutput};
 use base64::Engine;

@@ -1,4 +1,4 @@
-//! What a line says.
+//! Messages, parsed from lines.
 
 use super::control::{PlainRequest, RawRequest};
 use super::{
@@ -30,7 +30,7 @@ pub enum Message<'a> {
     Assistant(Assistant<'a>),
     /// A piece of an answer of the model.
     Answer(AnswerPiece<'a>),
-    /// The agent is told something.
+    /// A message to the agent, mostly results of tools.
     User(User<'a>),
     /// A turn ends.
     Result(Box<ResultMessage<'a>>),

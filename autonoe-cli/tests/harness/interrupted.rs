@@ -61,7 +61,7 @@ fn an_interrupt_leaves_the_fleet_so_that_it_can_be_gone_on_with() {
         "{left:?}"
     );
     assert!(
-        left.stderr.contains("the same command goes on with it"),
+        left.stderr.contains("the same command resumes it"),
         "{left:?}"
     );
     assert_eq!(setting.left_processes(), 0);

@@ -44,10 +44,7 @@ fn a_key_pauses_a_member_and_control_c_leaves_the_fleet() {
     let (code, screen) = terminal.end();
 
     assert_eq!(code, 130, "{screen}");
-    assert!(
-        screen.contains("the same command goes on with it"),
-        "{screen}"
-    );
+    assert!(screen.contains("the same command resumes it"), "{screen}");
     assert_eq!(setting.left_processes(), 0);
 }
 

@@ -1,4 +1,4 @@
-//! What persons at a view want, carried out.
+//! Actions that operators choose in a live view.
 
 use autonoe_dashboard::{FleetAction, FleetIntent};
 use autonoe_harness::{FleetHome, HarnessHandle};
@@ -7,12 +7,12 @@ use tokio::sync::mpsc;
 use super::which::{Chosen, find};
 use crate::error::CliError;
 
-/// How many wishes may wait.
+/// The most actions that wait.
 pub(super) const ROOM: usize = 32;
 
-/// Carries out what persons want, until nobody can want anything any more.
+/// Performs the actions of operators until the sender is dropped.
 ///
-/// What cannot be done is told to `trouble`.
+/// Errors are reported to `trouble`.
 pub(super) async fn carry_out(
     home: FleetHome,
     fleet: String,

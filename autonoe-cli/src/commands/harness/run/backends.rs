@@ -162,7 +162,7 @@ impl Backends {
         environment
     }
 
-    /// Returns what every sub-harness is told, without the backends.
+    /// Returns the settings that all members share, without the backends.
     pub(super) fn settings(&self, args: &HarnessRunArgs) -> WorkSettings {
         WorkSettings {
             backends: BTreeMap::new(),

@@ -102,7 +102,7 @@ pub(super) fn run(
             () = following.follow() => None,
         };
         if ended.is_some() {
-            // What came last is told, too, if somebody waits for that.
+            // The last events are printed, too, unless the operator interrupts.
             tokio::select! {
                 () = following.finish() => {}
                 () = signals::asked() => {}
@@ -141,7 +141,7 @@ fn left(args: &HarnessRunArgs, fleet: &str, surroundings: &Surroundings) -> Exit
     }
     if !args.quiet {
         surroundings.note(&format!(
-            "the fleet {fleet} was left as it is; the same command goes on with it, \
+            "the fleet {fleet} was left as it is; the same command resumes it, \
              and `autonoe harness stop` ends it for good"
         ));
     }

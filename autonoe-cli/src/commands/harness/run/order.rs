@@ -1,4 +1,4 @@
-//! What a fleet is to do, as the command line and a roadmap say it.
+//! Order of a fleet, from the command line and a roadmap.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -17,10 +17,10 @@ use crate::surroundings::Surroundings;
 /// The largest roadmap that is read.
 const LARGEST: u64 = 4 * 1024 * 1024;
 
-/// How long a fleet may take if nothing is said.
+/// The time limit of a fleet without `--max-time`.
 const A_YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// Reads a roadmap. All that is wrong with it is told, each with its line.
+/// Reads a roadmap. The error lists every mistake with its line.
 pub(super) fn read(file: &Path, surroundings: &Surroundings) -> Result<Roadmap, CliError> {
     let path = surroundings.working_dir.join(file);
     let text = match read_text_file(&path, LARGEST) {
