@@ -13,6 +13,7 @@ Commands:
   clis            install the real CLIs that tests run, pinned, into target/clis
   check-image     look up the packages that the Dockerfile installs and lint it, without Docker;
                   needs curl, xz, python3 with pip, and a network
+  lines           count the lines of code of each package, without comments and tests
   schemas         regenerate the committed JSON Schemas
   bench           run the benchmarks
   bench sdk [--rounds N]
@@ -36,6 +37,7 @@ pub(crate) enum Request {
     Test(Scope),
     Clis,
     CheckImage,
+    Lines,
     Schemas,
     Bench,
     BenchSdk { rounds: usize },
@@ -84,6 +86,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Request, F
         },
         "clis" => (Request::Clis, rest),
         "check-image" => (Request::CheckImage, rest),
+        "lines" => (Request::Lines, rest),
         "schemas" => (Request::Schemas, rest),
         "bench" => match rest.split_first() {
             Some((first, rest)) if first == "sdk" => bench_sdk(rest)?,
@@ -138,6 +141,7 @@ mod tests {
             ("test --builds", Request::Test(Scope::Builds)),
             ("clis", Request::Clis),
             ("check-image", Request::CheckImage),
+            ("lines", Request::Lines),
             ("schemas", Request::Schemas),
             ("bench", Request::Bench),
             ("bench sdk", Request::BenchSdk { rounds: ROUNDS }),

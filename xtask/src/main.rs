@@ -4,7 +4,7 @@
 //! go in; the other commands regenerate files or measure. `cargo xtask help`
 //! lists them.
 //!
-//! Pure functions read what other programs print (`counts`, `slowest`, `metadata`, `tree`);
+//! Pure functions read what other programs print (`counts`, `lines`, `slowest`, `metadata`, `tree`);
 //! the modules under `steps` call cargo and pass its output to them.
 #![allow(
     clippy::print_stdout,
@@ -21,6 +21,7 @@ mod counts;
 mod deadline;
 mod failure;
 mod image;
+mod lines;
 mod metadata;
 mod pipeline;
 mod slowest;
@@ -62,6 +63,7 @@ fn carry_out(request: Request) -> Result<ExitCode, Failure> {
     match request {
         Request::Help => println!("{}", args::HELP),
         Request::Clis => clis::install(&Cargo::from_env()?)?,
+        Request::Lines => lines::run(&Cargo::from_env()?)?,
         Request::Schemas => chores::update_schemas(&Cargo::from_env()?)?,
         Request::Bench => chores::bench(&Cargo::from_env()?)?,
         Request::BenchSdk { rounds } => bench_sdk::run(&Cargo::from_env()?, rounds)?,
