@@ -1,86 +1,63 @@
 //! What is known of the host.
 
-use std::collections::{HashMap, HashSet, VecDeque};
-use std::time::Duration;
+use std::collections::{HashMap, VecDeque};
 
 use serde_json::Value;
-
-/// How long an answer of a hook may take when the host does not say.
-const HOOK_TIMEOUT: u64 = 600;
 
 /// What is known of the host.
 #[derive(Debug, Default)]
 pub(super) struct Host {
+    /// Hooks that the host registered for `PreToolUse`.
     pub(super) hooks: Vec<Hook>,
     /// MCP servers of the host.
     pub(super) servers: Vec<String>,
     /// Tools of these servers, by the names that agents know.
     pub(super) tools: Vec<String>,
-    /// Those of them that only read.
-    pub(super) read_only: HashSet<String>,
-    /// Servers whose greeting failed.
-    pub(super) failed: HashSet<String>,
-    /// Prompts for which there was no turn yet.
+    /// Prompts that nobody has worked on yet.
     pub(super) prompts: usize,
     /// Requests that are answered later: id and body.
     pub(super) requests: VecDeque<(String, Value)>,
-    /// What it answered, by the ids of the questions.
+    /// Answers of the host, by the ids of the requests.
     pub(super) answers: HashMap<String, Value>,
     /// It closed the input.
     pub(super) is_gone: bool,
 }
 
-/// A hook that the host wants to be asked.
+/// A hook of the host.
 #[derive(Debug)]
 pub(super) struct Hook {
     pub(super) callback: String,
     matcher: Option<String>,
-    pub(super) timeout: Duration,
-    /// Whether a failure is to block. Older builds do not know that.
-    pub(super) failure_blocks: bool,
 }
 
 impl Host {
-    /// Takes over what the host says at the start.
-    pub(super) fn introduce(&mut self, request: &Value, named: &[String]) {
-        let matchers = request["hooks"]["PreToolUse"].as_array();
-        self.hooks = matchers
-            .into_iter()
-            .flatten()
-            .flat_map(|matcher| {
-                let callbacks = matcher["hookCallbackIds"].as_array();
-                callbacks
-                    .into_iter()
-                    .flatten()
-                    .map(|callback| Hook {
-                        callback: callback.as_str().unwrap_or_default().to_owned(),
-                        matcher: matcher["matcher"].as_str().map(str::to_owned),
-                        timeout: Duration::from_secs(
-                            matcher["timeout"].as_u64().unwrap_or(HOOK_TIMEOUT),
-                        ),
-                        failure_blocks: matcher["onFailure"] == "block",
-                    })
-                    .collect::<Vec<_>>()
-            })
-            .collect();
-        let told = request["sdkMcpServers"].as_array().into_iter().flatten();
-        self.servers = told
-            .filter_map(Value::as_str)
-            .map(str::to_owned)
-            .chain(named.iter().cloned())
+    /// Reads the request `initialize`. The arguments name the other servers.
+    pub(super) fn initialize(&mut self, request: &Value, servers: &[String]) {
+        let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+
+        let mut hooks = Vec::new();
+        for entry in list(&request["hooks"]["PreToolUse"]) {
+            for callback in list(&entry["hookCallbackIds"]) {
+                hooks.push(Hook {
+                    callback: text(&callback).unwrap_or_default(),
+                    matcher: text(&entry["matcher"]),
+                });
+            }
+        }
+        self.hooks = hooks;
+        self.servers = list(&request["sdkMcpServers"])
+            .iter()
+            .filter_map(text)
+            .chain(servers.iter().cloned())
             .collect();
     }
 
-    /// Takes over the tools that a server lists.
-    pub(super) fn learn(&mut self, server: &str, tools: &Value) {
+    /// Adds the tools that a server lists.
+    pub(super) fn add_tools(&mut self, server: &str, tools: &Value) {
         for tool in tools.as_array().into_iter().flatten() {
-            let name = format!(
-                "mcp__{server}__{}",
-                tool["name"].as_str().unwrap_or_default()
-            );
-            if tool["annotations"]["readOnlyHint"] == true {
-                self.read_only.insert(name.clone());
-            }
+            let name = tool["name"].as_str().unwrap_or_default();
+            let name = format!("mcp__{server}__{name}");
             if !self.tools.contains(&name) {
                 self.tools.push(name);
             }
@@ -96,7 +73,7 @@ impl Host {
 }
 
 impl Hook {
-    /// Tells whether the hook wants to be asked about a tool.
+    /// Tells whether the hook is asked about a tool.
     ///
     /// A matcher is a name, a list of names, or a prefix with `.*` behind it; other patterns
     /// match nothing here.
@@ -132,7 +109,7 @@ mod tests {
             let mut host = Host::default();
             let matchers = json!([{"matcher": matcher, "hookCallbackIds": ["a"]}]);
 
-            host.introduce(&json!({"hooks": {"PreToolUse": matchers}}), &[]);
+            host.initialize(&json!({"hooks": {"PreToolUse": matchers}}), &[]);
 
             assert_eq!(host.hooks[0].matches(tool), expected, "{matcher} {tool}");
         }

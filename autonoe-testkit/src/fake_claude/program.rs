@@ -5,37 +5,61 @@ use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::mpsc;
-use std::{env, thread};
+use std::thread;
 
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::asked::Asked;
-use super::inlet::listen;
-use super::outlet::Outlet;
-use super::player::Player;
-use super::recording::Recording;
-use super::shape::Shapes;
-use super::{FakeScript, Part, Signal, Surroundings};
+use super::FakeScript;
+use super::arguments::Arguments;
+use super::lines::Lines;
+use super::replay::Replay;
+use super::streams::{Output, Signal, listen};
 
 /// The variable with the path of the script.
 pub const SCRIPT: &str = "FAKE_CLAUDE_SCRIPT";
 
-/// The variable with the path of a file that the talk is written to.
+/// The variable with the path of a file that everything read and written is logged to.
 pub const LOG: &str = "FAKE_CLAUDE_LOG";
+
+/// The surroundings of the program: all that is not in its script.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Surroundings {
+    /// Its arguments, without its name.
+    pub args: Vec<String>,
+    /// Its working directory.
+    pub directory: PathBuf,
+    /// A file that everything read and written is logged to, in the form of a recorded session.
+    pub log: Option<PathBuf>,
+    /// The signals that it gets.
+    pub signals: Option<mpsc::Receiver<Signal>>,
+}
+
+impl Surroundings {
+    /// Makes surroundings with these arguments, in this directory, without signals.
+    pub fn new(args: impl IntoIterator<Item = String>, directory: impl Into<PathBuf>) -> Self {
+        Self {
+            args: args.into_iter().collect(),
+            directory: directory.into(),
+            log: None,
+            signals: None,
+        }
+    }
+}
 
 /// Plays `script` as the program, over these streams, and returns the exit code.
 ///
-/// Nothing else is read, written or changed, except by tools that the script lets happen.
-/// The threads that read `stdin` end with it.
+/// Nothing else is read, written or changed. The threads that read `stdin` end with it.
 ///
 /// ```
 /// use autonoe_testkit::fake_claude::{FakeScript, Surroundings, play};
 ///
-/// let mut said = Vec::new();
+/// let script = FakeScript::says(["Hello."]);
 /// let version = Surroundings::new(["--version".to_owned()], "/");
-/// let code = play(&FakeScript::says("Hello."), version, &b""[..], &mut said, &mut Vec::new());
+/// let mut written = Vec::new();
+/// let code = play(&script, version, &b""[..], &mut written, &mut Vec::new());
 ///
-/// assert_eq!((code, said.as_slice()), (0, &b"2.1.325 (Claude Code)\n"[..]));
+/// assert_eq!((code, written.as_slice()), (0, &b"2.1.325 (Claude Code)\n"[..]));
 /// ```
 pub fn play(
     script: &FakeScript,
@@ -44,52 +68,39 @@ pub fn play(
     stdout: &mut dyn Write,
     stderr: &mut dyn Write,
 ) -> u8 {
-    let Surroundings {
-        args,
-        directory,
-        tells_states,
-        log,
-        signals,
-    } = surroundings;
-    let asked = Asked::of(&args);
-    if asked.version {
+    let arguments = Arguments::read(&surroundings.args);
+    if arguments.version {
         let version = script.build.version();
         return u8::from(writeln!(stdout, "{version} (Claude Code)").is_err());
     }
-    let prepared = Shapes::of(script.build).and_then(|shapes| {
-        let out = Outlet::new(stdout, stderr, log.as_deref())?;
-        Ok((shapes, out))
+    let prepared = Lines::of(script.build).and_then(|lines| {
+        let output = Output::new(stdout, stderr, surroundings.log.as_deref())?;
+        Ok((lines, output))
     });
-    let Ok((shapes, out)) = prepared else {
+    let Ok((lines, output)) = prepared else {
         return CANNOT_PLAY;
     };
-    let events = listen(stdin, signals);
-    let place = (directory, tells_states);
-    let mut player = Player::new(script, shapes, asked, place, out, events);
-    let code = match &script.plays {
-        Part::Turns(turns) => player.play(turns),
-        Part::Recording(path) => match Recording::load(path) {
-            Ok(recording) => player.replay(&recording),
-            Err(error) => {
-                let path = path.display();
-                player
-                    .out
-                    .complain(&format!("fake-claude: {path}: {error}"));
-                CANNOT_PLAY
-            }
-        },
-    };
-    player.out.note_exit(code, &args);
+    let inputs = listen(stdin, surroundings.signals);
+    let mut replay = Replay::new(
+        script,
+        lines,
+        arguments,
+        surroundings.directory,
+        output,
+        inputs,
+    );
+    let code = replay.play(&script.plays);
+    replay.output.log_exit(code, &surroundings.args);
     code
 }
 
 /// The exit code of a program that has nothing to play.
-const CANNOT_PLAY: u8 = 70;
+pub(super) const CANNOT_PLAY: u8 = 70;
 
-/// Is the program `fake-claude`: plays the script that `FAKE_CLAUDE_SCRIPT` names.
+/// Runs the program `fake-claude`: plays the script that `FAKE_CLAUDE_SCRIPT` names.
 ///
-/// For a program of your own, in the tests of a crate that cannot install ours. It takes
-/// over the signals of the process.
+/// For a program of your own, in the tests of a crate that cannot install ours. It handles the
+/// signals of the process.
 ///
 /// ```no_run
 /// fn main() -> std::process::ExitCode {
@@ -102,7 +113,8 @@ pub fn main(
 ) -> ExitCode {
     let script = match variable(SCRIPT) {
         None => Err(format!("fake-claude: {SCRIPT} names no script")),
-        Some(path) => load(path),
+        Some(path) => FakeScript::load(&path)
+            .map_err(|error| format!("fake-claude: {}: {error}", path.display())),
     };
     let script = match script {
         Ok(script) => script,
@@ -113,9 +125,7 @@ pub fn main(
     };
     let surroundings = Surroundings {
         args: arguments.into_iter().skip(1).collect(),
-        directory: env::current_dir().unwrap_or_default(),
-        tells_states: variable("CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS")
-            .is_some_and(|value| value == "1"),
+        directory: std::env::current_dir().unwrap_or_default(),
         log: variable(LOG).map(PathBuf::from),
         signals: Some(signals()),
     };
@@ -123,20 +133,9 @@ pub fn main(
     play(&script, surroundings, io::stdin(), &mut stdout, &mut stderr).into()
 }
 
-fn load(path: OsString) -> Result<FakeScript, String> {
-    let path = PathBuf::from(path);
-    let mut script = FakeScript::load(&path)
-        .map_err(|error| format!("fake-claude: {}: {error}", path.display()))?;
-    // Where a script lies beside its recording, it names it by its name.
-    if let (Part::Recording(recording), Some(folder)) = (&mut script.plays, path.parent()) {
-        *recording = folder.join(&recording);
-    }
-    Ok(script)
-}
-
-/// Takes over the signals that ask a process to end.
+/// Catches the signals that ask a process to end.
 fn signals() -> mpsc::Receiver<Signal> {
-    let (tell, told) = mpsc::channel();
+    let (sender, signals) = mpsc::channel();
     let (ready, is_ready) = mpsc::channel();
     thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -159,7 +158,7 @@ fn signals() -> mpsc::Receiver<Signal> {
                     _ = terminate.recv() => Signal::Terminate,
                     _ = hangup.recv() => Signal::Hangup,
                 };
-                if tell.send(got).is_err() {
+                if sender.send(got).is_err() {
                     return;
                 }
             }
@@ -167,5 +166,5 @@ fn signals() -> mpsc::Receiver<Signal> {
     });
     // A signal that came before would end the process as if it had no script.
     let _ = is_ready.recv();
-    told
+    signals
 }

@@ -1,30 +1,32 @@
-//! Recorded conversations.
+//! Recorded sessions.
 
 use std::path::Path;
 use std::{fs, io};
 
 use serde::Deserialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
-/// A recorded conversation.
+use super::lines::{Kind, Lines};
+
+/// A recorded session.
 #[derive(Debug)]
 pub(super) struct Recording {
     pub(super) steps: Vec<Step>,
     pub(super) exit_code: u8,
 }
 
-/// One line of a conversation.
+/// One line of a session.
 #[derive(Debug)]
 pub(super) enum Step {
     Host(Value),
-    Program(Spoken),
+    Program(Written),
 }
 
 /// A line that the program wrote.
 #[derive(Debug)]
-pub(super) struct Spoken {
-    /// What it says. Halves of characters in it are replaced.
+pub(super) struct Written {
+    /// The message. Halves of characters in it are replaced.
     pub(super) value: Value,
     /// The line as it was, if the value is not the same.
     pub(super) raw: Option<String>,
@@ -37,7 +39,7 @@ struct Record {
     code: Option<u8>,
 }
 
-impl Spoken {
+impl Written {
     /// Reads a line. The program writes halves of characters (`\\ud83d`), which are no text.
     fn read(line: &str) -> io::Result<Self> {
         if let Ok(value) = serde_json::from_str(line) {
@@ -78,16 +80,44 @@ fn half_of_character(text: &str) -> Option<usize> {
 }
 
 impl Recording {
-    /// Reads a conversation: a file of JSON lines, each with `dir` (`in`, `out`, `note` or `exit`).
+    /// Makes a session in which the agent answers the first prompt with these texts.
+    pub(super) fn of_texts(lines: &Lines, texts: &[String]) -> Self {
+        let initialized = lines.get(Kind::Initialize);
+        let id = &initialized["response"]["request_id"];
+        let request = json!({"subtype": "initialize"});
+        let initialize = json!({"type": "control_request", "request_id": id, "request": request});
+        let mut result = lines.get(Kind::Result);
+        result["result"] = json!(texts.last());
+
+        let program = |value| Step::Program(Written { value, raw: None });
+        let mut steps = vec![
+            Step::Host(initialize),
+            program(initialized),
+            Step::Host(json!({"type": "user"})),
+            program(lines.get(Kind::Init)),
+        ];
+        steps.extend(texts.iter().map(|text| {
+            let mut line = lines.get(Kind::Text);
+            line["message"]["content"][0]["text"] = text.as_str().into();
+            program(line)
+        }));
+        steps.push(program(result));
+        Self {
+            steps,
+            exit_code: 0,
+        }
+    }
+
+    /// Reads a session: a file of JSON lines, each with `dir` (`in`, `out`, `note` or `exit`).
     ///
     /// # Errors
     ///
-    /// The file cannot be read, or is none.
+    /// The file cannot be read, or is no session.
     pub(super) fn load(path: &Path) -> io::Result<Self> {
         Self::parse(&fs::read_to_string(path)?)
     }
 
-    /// Tells whether the program talked to MCP servers of the host.
+    /// Tells whether the program wrote to MCP servers of the host.
     pub(super) fn has_messages_to_servers(&self) -> bool {
         self.steps.iter().any(|step| match step {
             Step::Program(line) => line.value["request"]["subtype"] == "mcp_message",
@@ -105,17 +135,17 @@ impl Recording {
         for record in text.lines() {
             let Record { dir, line, code } = serde_json::from_str(record)?;
             let raw = line.as_ref().map_or("null", |line| line.get());
-            let spoken = Spoken::read(raw)?;
-            let kind = spoken.value["type"].as_str();
+            let written = Written::read(raw)?;
+            let kind = written.value["type"].as_str();
             let is_prompt = dir == "in" && kind == Some("user");
             // A prompt that waited behind another one begins a turn only after its result.
             let waited = is_prompt && was_prompt;
             was_prompt = is_prompt;
             let is_result = kind == Some("result");
             match dir.as_str() {
-                "in" if waited => queued.push(Step::Host(spoken.value)),
-                "in" => recording.steps.push(Step::Host(spoken.value)),
-                "out" => recording.steps.push(Step::Program(spoken)),
+                "in" if waited => queued.push(Step::Host(written.value)),
+                "in" => recording.steps.push(Step::Host(written.value)),
+                "out" => recording.steps.push(Step::Program(written)),
                 "exit" => recording.exit_code = code.unwrap_or_default(),
                 _ => {}
             }
@@ -173,9 +203,9 @@ mod tests {
     fn a_line_with_half_a_character_is_kept_as_it_was() {
         let line = r#"{"text":"\ud83d!"}"#;
 
-        let spoken = Spoken::read(line).expect("readable");
+        let written = Written::read(line).expect("readable");
 
-        assert_eq!(spoken.value["text"], "\u{fffd}!");
-        assert_eq!(spoken.raw.as_deref(), Some(line));
+        assert_eq!(written.value["text"], "\u{fffd}!");
+        assert_eq!(written.raw.as_deref(), Some(line));
     }
 }

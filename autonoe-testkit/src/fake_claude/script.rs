@@ -1,31 +1,28 @@
-//! What the program plays.
+//! What the program plays, and how it fails.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use super::{Build, Fault, Mishap, Step, ToolUse, TurnEnd};
+use super::Build;
 
 /// What the program plays, from its start to its end.
 ///
 /// ```
-/// use autonoe_testkit::fake_claude::{Build, FakeScript, FakeTurn, Fault, ToolUse, TurnEnd};
+/// use autonoe_testkit::fake_claude::{Build, FakeScript, Fault, Mishap, Moment};
 ///
-/// let script = FakeScript::new([
-///     FakeTurn::new().says("I look.").uses(ToolUse::bash("ls")).says("Done."),
-///     FakeTurn::new().says("And again.").ends(TurnEnd::max_turns()),
-/// ])
-/// .on(Build::V2_1_197)
-/// .with_fault(Fault::NeverDies);
+/// let script = FakeScript::says(["I look.", "Done."])
+///     .on(Build::V2_1_197)
+///     .with_fault(Fault::NeverDies)
+///     .with_fault(Fault::At { moment: Moment::Texts(1), mishap: Mishap::Silence });
 ///
 /// // The program reads it from a file.
 /// let json = serde_json::to_string(&script)?;
 /// assert_eq!(serde_json::from_str::<FakeScript>(&json)?, script);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct FakeScript {
     /// Which build it plays.
@@ -38,52 +35,39 @@ pub struct FakeScript {
     pub faults: Vec<Fault>,
 }
 
-/// What a program plays, once it is started.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// What a program plays once it is started.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Part {
-    /// Turns, one after the other. A prompt for which there is none ends the program with an error.
-    Turns(Vec<FakeTurn>),
-    /// A recorded conversation.
+    /// The agent answers the first prompt with these texts.
+    Says(Vec<String>),
+    /// A recorded session.
     Recording(PathBuf),
 }
 
-/// A turn: what happens from a prompt to its result.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct FakeTurn {
-    /// The task whose end begins the turn. Others begin with a prompt.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub after_task: Option<String>,
-    /// What happens, in order.
-    pub steps: Vec<Step>,
-}
-
 impl FakeScript {
-    /// Plays these turns.
-    pub fn new(turns: impl IntoIterator<Item = FakeTurn>) -> Self {
+    /// Answers the first prompt with these texts.
+    ///
+    /// Another prompt ends the program with an error.
+    pub fn says(texts: impl IntoIterator<Item: Into<String>>) -> Self {
+        Self::of(Part::Says(texts.into_iter().map(Into::into).collect()))
+    }
+
+    /// Repeats what the program wrote in a recorded session.
+    ///
+    /// Ids and what the program says about its start are adapted to the host under test. Where
+    /// the recorded host wrote something, the program waits for it. Requests that only the host
+    /// under test sends are answered too.
+    pub fn replay(recording: impl Into<PathBuf>) -> Self {
+        Self::of(Part::Recording(recording.into()))
+    }
+
+    fn of(plays: Part) -> Self {
         Self {
             build: Build::default(),
-            plays: Part::Turns(turns.into_iter().collect()),
+            plays,
             faults: Vec::new(),
-        }
-    }
-
-    /// Says something to the first prompt, and is done.
-    pub fn says(text: impl Into<String>) -> Self {
-        Self::new([FakeTurn::new().says(text)])
-    }
-
-    /// Plays the program's part of a recorded conversation.
-    ///
-    /// What the program said then is sent again, with ids and with what it tells about
-    /// itself made to fit the host of today; where the host had said something, it is
-    /// waited for. What the host of today asks and that of then did not is answered too.
-    pub fn replay(recording: impl Into<PathBuf>) -> Self {
-        Self {
-            plays: Part::Recording(recording.into()),
-            ..Self::new([])
         }
     }
 
@@ -110,97 +94,135 @@ impl FakeScript {
         fs::write(path, serde_json::to_vec_pretty(self)?)
     }
 
-    /// Reads a script from a file.
+    /// Reads a script from a file. A relative path of a recording is relative to that file.
     ///
     /// # Errors
     ///
     /// The file cannot be read, or is no script.
     pub fn load(path: impl AsRef<Path>) -> io::Result<Self> {
-        Ok(serde_json::from_slice(&fs::read(path)?)?)
+        let path = path.as_ref();
+        let mut script: Self = serde_json::from_slice(&fs::read(path)?)?;
+        if let (Part::Recording(recording), Some(folder)) = (&mut script.plays, path.parent()) {
+            *recording = folder.join(&recording);
+        }
+        Ok(script)
     }
 }
 
-impl FakeTurn {
-    /// Makes a turn without steps, which begins with a prompt.
-    pub fn new() -> Self {
-        Self::default()
-    }
+/// What goes wrong with a program. A script can have any number of faults.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Fault {
+    /// Every line comes in chunks, with a pause after each.
+    Slow {
+        /// The bytes of a chunk.
+        chunk: usize,
+        /// The pause, in milliseconds.
+        pause_ms: u64,
+    },
+    /// It dies before it works on a prompt.
+    DiesAtStart {
+        /// Its exit code.
+        code: u8,
+        /// What it writes to its standard error.
+        stderr: String,
+        /// When it dies.
+        when: Start,
+    },
+    /// It ignores the end of its input, `end_session`, `SIGINT`, `SIGTERM` and `SIGHUP`. Only
+    /// `SIGKILL` ends it.
+    NeverDies,
+    /// It did not start as it was asked to, and says so when it is asked.
+    IsNotAsAsked(Deviation),
+    /// Something happens at one moment. Mishaps of the same moment happen in their order.
+    At {
+        /// When it happens.
+        moment: Moment,
+        /// What happens.
+        mishap: Mishap,
+    },
+}
 
-    /// Makes a turn that the program begins by itself, because the task is over.
-    pub fn after_task(task: impl Into<String>) -> Self {
-        Self {
-            after_task: Some(task.into()),
-            ..Self::default()
-        }
-    }
+/// A moment in the life of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Moment {
+    /// After it has written this many lines.
+    Lines(usize),
+    /// After the agent has said this many texts.
+    Texts(usize),
+}
 
-    /// Adds a step.
-    #[must_use]
-    pub fn then(mut self, step: Step) -> Self {
-        self.steps.push(step);
-        self
-    }
+/// When a program dies that does not start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Start {
+    /// Before it reads anything.
+    AtOnce,
+    /// Instead of answering `initialize`.
+    AtInitialize,
+    /// After its answer to `initialize`.
+    AfterInitialize,
+}
 
-    /// The agent says something.
-    #[must_use]
-    pub fn says(self, text: impl Into<String>) -> Self {
-        self.then(Step::Says(text.into()))
-    }
+/// How a program differs from what was asked of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Deviation {
+    /// It dropped all settings, as 2.1.197 does when one field of them is wrong.
+    NoSettings,
+    /// It is in this permission mode.
+    PermissionMode(String),
+    /// It has this tool, too.
+    OneMoreTool(String),
+    /// It lacks this tool.
+    OneToolLess(String),
+    /// The MCP servers of the host are in this state, for example `failed`.
+    Servers(String),
+    /// It does not know the MCP servers of the host.
+    NoServers,
+}
 
-    /// The agent thinks.
-    #[must_use]
-    pub fn thinks(self, text: impl Into<String>) -> Self {
-        self.then(Step::Thinks(text.into()))
-    }
-
-    /// The agent calls a tool.
-    #[must_use]
-    pub fn uses(self, tool: ToolUse) -> Self {
-        self.then(Step::Uses(vec![tool]))
-    }
-
-    /// The agent calls tools in one message.
-    #[must_use]
-    pub fn uses_together(self, tools: impl IntoIterator<Item = ToolUse>) -> Self {
-        self.then(Step::Uses(tools.into_iter().collect()))
-    }
-
-    /// Sends a line as it is.
-    #[must_use]
-    pub fn sends(self, line: Value) -> Self {
-        self.then(Step::Sends(line))
-    }
-
-    /// Something goes wrong.
-    #[must_use]
-    pub fn breaks(self, what: Mishap) -> Self {
-        self.then(Step::Breaks(what))
-    }
-
-    /// Nothing happens any more until the turn is interrupted.
-    #[must_use]
-    pub fn hangs(self) -> Self {
-        self.then(Step::Hangs)
-    }
-
-    /// The turn ends otherwise than as completed.
-    #[must_use]
-    pub fn ends(self, end: TurnEnd) -> Self {
-        self.then(Step::Ends(end))
-    }
-
-    /// The five-hour limit of the subscription is spent, until `resets_at` (seconds since 1970).
-    #[must_use]
-    pub fn hits_quota(self, resets_at: i64) -> Self {
-        self.then(Step::RateLimit {
-            status: "rejected".to_owned(),
-            resets_at: Some(resets_at),
-            claim: Some("five_hour".to_owned()),
-        })
-        .ends(TurnEnd {
-            // In the words of the build.
-            text: None,
-            ..TurnEnd::api_failure("rate_limit", 429, "")
-        })
-    }
+/// Something that goes wrong at one moment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Mishap {
+    /// It writes these bytes, which are no message, and ends the line.
+    Garbage(Vec<u8>),
+    /// It sends messages, and blocks in messages, of unknown types.
+    UnknownMessages,
+    /// It sends an unknown request to the host, and waits for the answer.
+    UnknownRequest,
+    /// It dies in the middle of its next line.
+    CutLine {
+        /// Its exit code.
+        code: u8,
+    },
+    /// It dies.
+    Dies {
+        /// Its exit code.
+        code: u8,
+        /// What it writes to its standard error.
+        stderr: String,
+    },
+    /// It writes and answers nothing any more, and lives.
+    Silence,
+    /// It sends one message of this many bytes, with the end of the line.
+    LongLine {
+        /// How many bytes.
+        bytes: usize,
+    },
+    /// It says the same short text again and again.
+    Flood {
+        /// How often.
+        lines: usize,
+    },
+    /// It writes this much to its standard error.
+    StderrFlood {
+        /// How many bytes.
+        bytes: usize,
+    },
 }

@@ -1,17 +1,13 @@
 //! Programs that did not get what they were asked to start with.
 
 use autonoe_core::Sandbox;
-use autonoe_testkit::fake_claude::{Build, Deviation, FakeScript, FakeTurn, Fault, ToolUse};
+use autonoe_testkit::fake_claude::{Build, Deviation, FakeScript, Fault};
 
-use crate::fake_claude::setting::{Setting, on_both_builds};
-use crate::fake_claude::turns::SetStatus;
+use crate::fake_claude::setting::{SetStatus, Setting, on_both_builds, recorded};
 
-/// A turn that would leave a trace.
+/// A session whose agent asks to run a command.
 fn script(build: Build, deviation: Deviation) -> FakeScript {
-    let turn = FakeTurn::new().uses(ToolUse::bash("touch trace"));
-    FakeScript::new([turn])
-        .on(build)
-        .with_fault(Fault::IsNotAsAsked(deviation))
+    recorded(build, "b01_hook_allow").with_fault(Fault::IsNotAsAsked(deviation))
 }
 
 async fn a_session_that_is_not_as_asked_does_no_work(build: Build) {
@@ -44,8 +40,7 @@ async fn a_session_that_is_not_as_asked_does_no_work(build: Build) {
 
         let parts = ["did not start as it was asked to", blamed];
         played.assert_failed("configuration", &parts);
-        assert!(!setting.project().join("trace").exists());
-        assert_eq!(played.said(), Vec::<&str>::new());
+        assert_eq!(played.events, []);
     }
 }
 

@@ -1,19 +1,22 @@
 //! How sessions end that do not end by themselves.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use autonoe_core::{AgentClient, SessionOutcome, StreamEvent};
-use autonoe_testkit::fake_claude::{Build, FakeScript, FakeTurn, Fault, Mishap, ToolUse};
+use autonoe_testkit::fake_claude::{Build, FakeScript, Fault, Mishap, Moment};
 use futures::StreamExt;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::fake_claude::setting::{PATIENCE, Setting, eventually, on_both_builds};
-use crate::fake_claude::turns::SetStatus;
+use crate::fake_claude::setting::{PATIENCE, Setting, eventually, on_both_builds, query, recorded};
 
-/// A command that does not end by itself, and says when it has begun.
-fn endless() -> ToolUse {
-    ToolUse::bash(": > begun; while true; do read -t 1 x < <(:); done")
+/// Falls silent after this many lines.
+fn silence(lines: usize) -> Fault {
+    Fault::At {
+        moment: Moment::Lines(lines),
+        mishap: Mishap::Silence,
+    }
 }
 
 /// Interrupts a query as soon as `is_time`, and returns how it ended and what was answered.
@@ -44,44 +47,45 @@ async fn interrupted(
     (outcome, events)
 }
 
-async fn an_interrupted_command_ends_and_the_session_goes_on(build: Build) {
-    let script = FakeScript::new([
-        FakeTurn::new().uses(endless()),
-        FakeTurn::new().says("I am back."),
-    ]);
-    let setting = Setting::new(&script.on(build));
+async fn a_session_continues_after_an_interruption(build: Build) {
+    let setting = Setting::new(&recorded(build, "f03_interrupt_then_new_prompt"));
     let mut client = setting.client();
 
-    let begun = setting.project().join("begun");
-    let (outcome, _) = interrupted(client.as_mut(), || begun.exists()).await;
-    let next = crate::fake_claude::setting::query(client.as_mut()).await;
+    let is_time = || {
+        let mut log = setting.log().into_iter();
+        log.any(|entry| entry["line"] == "waits for interrupt")
+    };
+    let (outcome, _) = interrupted(client.as_mut(), is_time).await;
+    let next = query(client.as_mut()).await;
     client.dispose().await.expect("it ends");
 
     assert_eq!(outcome, Some(SessionOutcome::Interrupted));
-    next.assert_completed(&["I am back."]);
+    assert_eq!(next.end(), Ok(&SessionOutcome::Completed), "{next:?}");
     setting.assert_nothing_left();
 }
 
-async fn an_interruption_while_the_gate_thinks_withdraws_the_question(build: Build) {
-    let turn = FakeTurn::new().uses(ToolUse::bash("touch trace"));
-    let setting = Setting::new(&FakeScript::new([turn]).on(build));
+async fn an_interruption_while_a_hook_decides_withdraws_the_question(build: Build) {
+    let setting = Setting::new(&recorded(build, "f05_interrupt_during_hook"));
     let (asked, is_asked) = tokio::sync::watch::channel(false);
     let mut spec = setting.spec([]);
-    spec.gate = spec.gate.with_hook(std::sync::Arc::new(Thinker(asked)));
+    spec.gate = spec.gate.with_hook(Arc::new(Thinker(asked)));
     let mut client = setting.client_with(setting.options(), spec);
 
     let (outcome, _) = interrupted(client.as_mut(), || *is_asked.borrow()).await;
     client.dispose().await.expect("it ends");
 
     assert_eq!(outcome, Some(SessionOutcome::Interrupted));
-    assert!(!setting.project().join("trace").exists());
-    let log = setting.log();
-    let answers_hook = |entry: &&Value| {
-        let answer = &entry["line"]["response"]["response"]["hookSpecificOutput"];
-        entry["dir"] == "in" && answer.is_object()
-    };
-    assert_eq!(log.iter().filter(answers_hook).count(), 0, "{log:?}");
+    assert_eq!(hook_answers(&setting), Vec::<Value>::new());
     setting.assert_nothing_left();
+}
+
+/// Returns what the host answered to hook questions.
+fn hook_answers(setting: &Setting) -> Vec<Value> {
+    let log = setting.log().into_iter();
+    log.filter(|entry| entry["dir"] == "in")
+        .map(|entry| entry["line"]["response"]["response"]["hookSpecificOutput"].clone())
+        .filter(Value::is_object)
+        .collect()
 }
 
 /// A hook that never decides.
@@ -104,72 +108,58 @@ impl autonoe_core::PreToolUseHook for Thinker {
 }
 
 async fn a_hook_that_never_decides_refuses_in_time(build: Build) {
-    let turn = FakeTurn::new()
-        .uses(ToolUse::bash("touch trace"))
-        .says("Done.");
-    let setting = Setting::new(&FakeScript::new([turn]).on(build));
+    let setting = Setting::new(&recorded(build, "b02_hook_deny"));
     let mut options = setting.options();
     options.answer_limit = Duration::from_millis(300);
     let (asked, _is_asked) = tokio::sync::watch::channel(false);
     let mut spec = setting.spec([]);
-    spec.gate = spec.gate.with_hook(std::sync::Arc::new(Thinker(asked)));
+    spec.gate = spec.gate.with_hook(Arc::new(Thinker(asked)));
 
     let played = setting.played_with(options, spec).await;
 
-    played.assert_completed(&["Done."]);
-    assert!(!setting.project().join("trace").exists());
+    assert_eq!(played.end(), Ok(&SessionOutcome::Completed), "{played:?}");
+    let answers = hook_answers(&setting);
+    let decisions: Vec<_> = answers.iter().map(|it| &it["permissionDecision"]).collect();
+    assert_eq!(decisions, ["deny"]);
 }
 
-async fn a_dropped_stream_ends_the_command(build: Build) {
-    let setting = Setting::new(&FakeScript::new([FakeTurn::new().uses(endless())]).on(build));
-    let mut client = setting.client();
+async fn a_dropped_stream_leaves_nothing(build: Build) {
+    // At the start, and in a turn.
+    for lines in [0, 3] {
+        let script = FakeScript::says(["Hello."]).on(build);
+        let setting = Setting::new(&script.with_fault(silence(lines)));
+        let mut client = setting.client();
 
-    let mut stream = client.query("Wait.".into());
-    let begun = setting.project().join("begun");
-    while !begun.exists() {
-        let next = timeout(Duration::from_millis(20), stream.next());
-        let _ = timeout(PATIENCE, next).await.expect("it goes on");
+        wait_for_silence(client.as_mut(), &setting).await;
+        client.dispose().await.expect("it ends");
+
+        setting.assert_nothing_left();
     }
-    drop(stream);
-    client.dispose().await.expect("it ends");
-
-    setting.assert_nothing_left();
 }
 
-async fn a_stream_dropped_at_the_start_leaves_nothing(build: Build) {
-    let silence = Fault::Then {
-        after_lines: 0,
-        what: Mishap::Silence,
-    };
-    let setting = Setting::new(&FakeScript::says("Hello.").on(build).with_fault(silence));
-    let mut client = setting.client();
-
+/// Begins a query, and drops its stream once the program is silent.
+async fn wait_for_silence(client: &mut dyn AgentClient, setting: &Setting) {
     let mut stream = client.query("Hello?".into());
-    let has_begun = || setting.log().iter().any(|entry| entry["line"] == "silence");
-    while !has_begun() {
-        let _ = timeout(Duration::from_millis(20), stream.next()).await;
-    }
-    drop(stream);
-    client.dispose().await.expect("it ends");
-
-    setting.assert_nothing_left();
+    let is_silent = || setting.log().iter().any(|entry| entry["line"] == "silence");
+    let waiting = async {
+        while !is_silent() {
+            let _ = timeout(Duration::from_millis(20), stream.next()).await;
+        }
+    };
+    timeout(PATIENCE, waiting).await.expect("it falls silent");
 }
 
 async fn a_dropped_client_leaves_nothing_not_even_of_what_never_dies(build: Build) {
     for never_dies in [false, true] {
-        let mut script = FakeScript::new([FakeTurn::new().uses(endless())]).on(build);
+        let mut script = FakeScript::says(["Hello."]).on(build);
+        script = script.with_fault(silence(3));
         if never_dies {
             script = script.with_fault(Fault::NeverDies);
         }
         let setting = Setting::new(&script);
         let mut client = setting.client();
 
-        let begun = setting.project().join("begun");
-        let mut stream = client.query("Wait.".into());
-        while !begun.exists() {
-            let _ = timeout(Duration::from_millis(20), stream.next()).await;
-        }
-        drop(stream);
+        wait_for_silence(client.as_mut(), &setting).await;
         drop(client);
 
         setting.nothing_is_left().await;
@@ -177,7 +167,7 @@ async fn a_dropped_client_leaves_nothing_not_even_of_what_never_dies(build: Buil
 }
 
 async fn what_never_dies_is_killed(build: Build) {
-    let script = FakeScript::says("Hello.").on(build);
+    let script = FakeScript::says(["Hello."]).on(build);
     let setting = Setting::new(&script.with_fault(Fault::NeverDies));
 
     let played = setting.played().await;
@@ -187,13 +177,9 @@ async fn what_never_dies_is_killed(build: Build) {
 }
 
 async fn a_call_of_our_tool_is_cancelled_by_an_interruption(build: Build) {
-    let call = ToolUse::new("mcp__autonoe__wait", json!({}));
-    let setting = Setting::new(&FakeScript::new([FakeTurn::new().uses(call)]).on(build));
+    let setting = Setting::new(&recorded(build, "c14_mcp_unanswered_then_interrupt"));
     let (state, is_running) = tokio::sync::watch::channel(false);
-    let spec = setting.spec([
-        SetStatus::tool(),
-        std::sync::Arc::new(Waiter::new(state)) as _,
-    ]);
+    let spec = setting.spec([Arc::new(Waiter::new(state)) as _]);
     let mut client = setting.client_with(setting.options(), spec);
 
     let running = is_running.clone();
@@ -205,7 +191,7 @@ async fn a_call_of_our_tool_is_cancelled_by_an_interruption(build: Build) {
     setting.assert_nothing_left();
 }
 
-/// A tool that never answers, and tells whether it runs.
+/// The tool of the recorded host, which never answers. The channel says whether it runs.
 struct Waiter {
     definition: autonoe_core::ToolDefinition,
     state: tokio::sync::watch::Sender<bool>,
@@ -215,7 +201,7 @@ impl Waiter {
     fn new(state: tokio::sync::watch::Sender<bool>) -> Self {
         let schema = json!({"type": "object"});
         Self {
-            definition: autonoe_core::ToolDefinition::new("wait", "Waits.", schema),
+            definition: autonoe_core::ToolDefinition::new("set_status", "Waits.", schema),
             state,
         }
     }
@@ -247,11 +233,10 @@ impl autonoe_core::Tool for Waiter {
 }
 
 on_both_builds![
-    an_interrupted_command_ends_and_the_session_goes_on,
-    an_interruption_while_the_gate_thinks_withdraws_the_question,
+    a_session_continues_after_an_interruption,
+    an_interruption_while_a_hook_decides_withdraws_the_question,
     a_hook_that_never_decides_refuses_in_time,
-    a_dropped_stream_ends_the_command,
-    a_stream_dropped_at_the_start_leaves_nothing,
+    a_dropped_stream_leaves_nothing,
     a_dropped_client_leaves_nothing_not_even_of_what_never_dies,
     what_never_dies_is_killed,
     a_call_of_our_tool_is_cancelled_by_an_interruption,

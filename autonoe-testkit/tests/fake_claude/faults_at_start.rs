@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use autonoe_testkit::fake_claude::{Build, FakeScript, Fault, Mishap, Start};
+use autonoe_testkit::fake_claude::{Build, FakeScript, Fault, Mishap, Moment, Start};
 
-use crate::fake_claude::setting::{Setting, on_both_builds};
+use crate::fake_claude::setting::{Setting, on_both_builds, recorded};
 
 fn script(build: Build, fault: Fault) -> FakeScript {
-    FakeScript::says("Hello.").on(build).with_fault(fault)
+    FakeScript::says(["Hello."]).on(build).with_fault(fault)
 }
 
 fn dies(code: u8, stderr: &str, when: Start) -> Fault {
@@ -46,9 +46,9 @@ async fn what_ends_in_peace_before_it_began_has_not_done_its_work(build: Build) 
 
 async fn what_says_nothing_at_its_start_is_given_up(build: Build) {
     for never_dies in [false, true] {
-        let silence = Fault::Then {
-            after_lines: 0,
-            what: Mishap::Silence,
+        let silence = Fault::At {
+            moment: Moment::Lines(0),
+            mishap: Mishap::Silence,
         };
         let mut script = script(build, silence);
         if never_dies {
@@ -66,9 +66,9 @@ async fn what_says_nothing_at_its_start_is_given_up(build: Build) {
 }
 
 async fn garbage_before_the_first_answer_is_passed_over(build: Build) {
-    let garbage = Fault::Then {
-        after_lines: 0,
-        what: Mishap::Garbage(b"[SandboxDebug] not JSON".to_vec()),
+    let garbage = Fault::At {
+        moment: Moment::Lines(0),
+        mishap: Mishap::Garbage(b"[SandboxDebug] not JSON".to_vec()),
     };
     let setting = Setting::new(&script(build, garbage));
 
@@ -76,9 +76,9 @@ async fn garbage_before_the_first_answer_is_passed_over(build: Build) {
 }
 
 async fn a_line_that_is_cut_at_the_start_is_no_answer(build: Build) {
-    let cut = Fault::Then {
-        after_lines: 0,
-        what: Mishap::CutLine { code: 1 },
+    let cut = Fault::At {
+        moment: Moment::Lines(0),
+        mishap: Mishap::CutLine { code: 1 },
     };
     let setting = Setting::new(&script(build, cut));
 
@@ -88,23 +88,8 @@ async fn a_line_that_is_cut_at_the_start_is_no_answer(build: Build) {
     assert_eq!(played.events, []);
 }
 
-async fn what_says_that_it_cannot_start_is_believed(build: Build) {
-    let cannot = Fault::CannotStart {
-        error: "No conversation found".into(),
-    };
-    let setting = Setting::new(&script(build, cannot));
-
-    let played = setting.played().await;
-
-    played.assert_failed("configuration", &["No conversation found"]);
-    assert_eq!(played.events, []);
-}
-
 async fn a_result_in_the_place_of_an_answer_says_why_there_is_none(build: Build) {
-    let recorded = "2.1.197/e02_sandbox_fail_if_unavailable";
-    let recorded = recorded.replace("2.1.197", build.version());
-    let path = crate::fake_claude::replay::transcripts().join(format!("{recorded}.jsonl"));
-    let setting = Setting::new(&FakeScript::replay(path).on(build));
+    let setting = Setting::new(&recorded(build, "e02_sandbox_fail_if_unavailable"));
 
     let played = setting.played().await;
 
@@ -114,7 +99,7 @@ async fn a_result_in_the_place_of_an_answer_says_why_there_is_none(build: Build)
 
 #[tokio::test]
 async fn a_program_without_a_script_says_so() {
-    let setting = Setting::new(&FakeScript::says("Hello."));
+    let setting = Setting::new(&FakeScript::says(["Hello."]));
     let mut options = setting.options();
     options
         .environment
@@ -132,6 +117,5 @@ on_both_builds![
     what_says_nothing_at_its_start_is_given_up,
     garbage_before_the_first_answer_is_passed_over,
     a_line_that_is_cut_at_the_start_is_no_answer,
-    what_says_that_it_cannot_start_is_believed,
     a_result_in_the_place_of_an_answer_says_why_there_is_none,
 ];

@@ -3,24 +3,28 @@
 use std::time::Duration;
 
 use autonoe_claude::wire::LineReader;
-use autonoe_core::StreamEvent;
-use autonoe_testkit::fake_claude::{Build, FakeScript, FakeTurn, Fault, Mishap, ToolUse};
+use autonoe_core::{SessionOutcome, StreamEvent};
+use autonoe_testkit::fake_claude::{Build, FakeScript, Fault, Mishap, Moment};
 
-use crate::fake_claude::setting::{Setting, on_both_builds};
+use crate::fake_claude::setting::{SetStatus, Setting, on_both_builds, recorded};
 
-/// A turn that goes wrong between two things that the agent says.
-fn broken(build: Build, what: Mishap) -> FakeScript {
-    let turn = FakeTurn::new().says("before").breaks(what).says("after");
-    FakeScript::new([turn]).on(build)
+/// A turn that goes wrong between two texts of the agent.
+fn broken(build: Build, mishap: Mishap) -> FakeScript {
+    let script = FakeScript::says(["before", "after"]).on(build);
+    script.with_fault(after_text(mishap))
+}
+
+fn after_text(mishap: Mishap) -> Fault {
+    Fault::At {
+        moment: Moment::Texts(1),
+        mishap,
+    }
 }
 
 async fn slow_lines_are_put_together(build: Build) {
     // In the middle of characters, too.
-    let turn = FakeTurn::new()
-        .says("grüße, 🦀")
-        .uses(ToolUse::bash("echo slow"))
-        .says("Done.");
-    let script = FakeScript::new([turn]).on(build).with_fault(Fault::Slow {
+    let script = FakeScript::says(["grüße, 🦀", "Done."]).on(build);
+    let script = script.with_fault(Fault::Slow {
         chunk: 101,
         pause_ms: 1,
     });
@@ -40,11 +44,10 @@ async fn garbage_between_lines_is_passed_over(build: Build) {
         b"\x00\xff\xfe\x80{\"\x1b[31m",
         b"null",
     ];
-    let mut turn = FakeTurn::new().says("before");
+    let mut script = FakeScript::says(["before", "after"]).on(build);
     for bytes in garbage {
-        turn = turn.breaks(Mishap::Garbage(bytes.to_vec()));
+        script = script.with_fault(after_text(Mishap::Garbage(bytes.to_vec())));
     }
-    let script = FakeScript::new([turn.says("after")]).on(build);
 
     let played = Setting::new(&script).played().await;
 
@@ -88,27 +91,6 @@ async fn death_in_a_turn_is_a_crash(build: Build) {
 
         played.assert_failed("crashed", &parts);
         assert_eq!(played.said(), ["before"]);
-    }
-}
-
-async fn death_in_a_call_is_a_crash_and_the_call_is_not_answered(build: Build) {
-    // After the program has asked about the call, while the gate decides.
-    for after_lines in 4..=8 {
-        let turn = FakeTurn::new()
-            .uses(ToolUse::bash("echo ran"))
-            .says("never");
-        let dies = Fault::Then {
-            after_lines,
-            what: Mishap::Dies {
-                code: 3,
-                stderr: String::new(),
-            },
-        };
-        let script = FakeScript::new([turn]).on(build).with_fault(dies);
-
-        let played = Setting::new(&script).played().await;
-
-        played.assert_failed("crashed", &["exited with code 3"]);
     }
 }
 
@@ -173,24 +155,24 @@ async fn a_flood_of_complaints_is_in_nobodys_way(build: Build) {
 }
 
 async fn faults_come_together(build: Build) {
-    let script = FakeScript::new([FakeTurn::new()
-        .breaks(Mishap::UnknownMessages)
-        .uses(ToolUse::bash("echo ran"))
-        .breaks(Mishap::UnknownRequest)
-        .breaks(Mishap::Garbage(vec![0xff]))
-        .says("Done.")])
-    .on(build)
-    .with_fault(Fault::GreetsTwice)
-    .with_fault(Fault::Slow {
-        chunk: 500,
-        pause_ms: 1,
-    });
+    let at = |lines, mishap| Fault::At {
+        moment: Moment::Lines(lines),
+        mishap,
+    };
+    let script = recorded(build, "c01_mcp_ok")
+        .with_fault(at(3, Mishap::UnknownMessages))
+        .with_fault(at(9, Mishap::UnknownRequest))
+        .with_fault(at(9, Mishap::Garbage(vec![0xff])))
+        .with_fault(Fault::Slow {
+            chunk: 500,
+            pause_ms: 1,
+        });
     let setting = Setting::new(&script);
 
-    let spec = setting.spec([crate::fake_claude::turns::SetStatus::tool()]);
+    let spec = setting.spec([SetStatus::tool()]);
     let played = setting.played_with(setting.options(), spec).await;
 
-    played.assert_completed(&["Done."]);
+    assert_eq!(played.end(), Ok(&SessionOutcome::Completed), "{played:?}");
     let is_answer = |event: &StreamEvent| matches!(event, StreamEvent::ToolResponse { .. });
     assert_eq!(played.events.iter().filter(|it| is_answer(it)).count(), 1);
 }
@@ -201,7 +183,6 @@ on_both_builds![
     unknown_messages_are_passed_over,
     an_unknown_request_gets_an_answer,
     death_in_a_turn_is_a_crash,
-    death_in_a_call_is_a_crash_and_the_call_is_not_answered,
     silence_in_a_turn_is_given_up,
     the_longest_line_is_read_and_a_longer_one_is_an_error,
     a_flood_is_read_to_its_end,

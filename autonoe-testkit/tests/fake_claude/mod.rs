@@ -1,7 +1,6 @@
 //! The program in the place of Claude Code, and the backend that drives it.
 #![cfg(feature = "fake-claude")]
 
-mod conformance;
 mod deviations;
 mod endings;
 mod faults_at_start;
@@ -11,4 +10,3 @@ mod program;
 mod recorded_lines;
 mod replay;
 mod setting;
-mod turns;

@@ -5,7 +5,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use autonoe_testkit::fake_claude::{
-    Build, FakeScript, FakeTurn, Fault, Mishap, Part, Signal, Surroundings, ToolUse, TurnEnd, play,
+    Build, FakeScript, Fault, Mishap, Moment, Part, Signal, Surroundings, play,
 };
 use serde_json::{Value, json};
 
@@ -119,14 +119,18 @@ fn read_lines(mut output: io::PipeReader, tell: &mpsc::Sender<Value>) {
     }
 }
 
-fn hanging() -> FakeScript {
-    FakeScript::new([FakeTurn::new().hangs()])
+/// The agent says something, and nothing more.
+fn silent() -> FakeScript {
+    FakeScript::says(["Hello.", "Never."]).with_fault(Fault::At {
+        moment: Moment::Texts(1),
+        mishap: Mishap::Silence,
+    })
 }
 
 #[test]
 fn it_says_its_version() {
     for build in Build::ALL {
-        let script = FakeScript::says("Hello.").on(build);
+        let script = FakeScript::says(["Hello."]).on(build);
         let mut said = Vec::new();
         let place = Surroundings::new(["-v".to_owned()], "/");
 
@@ -139,27 +143,27 @@ fn it_says_its_version() {
 
 #[test]
 fn the_end_of_its_input_ends_it_when_it_is_idle() {
-    for (end, code) in [(TurnEnd::completed(), 0), (TurnEnd::max_turns(), 1)] {
-        let mut program = Program::working(FakeScript::new([FakeTurn::new().ends(end)]));
-        program.hear("result", "");
-
-        program.stdin = None;
-
-        assert_eq!(program.end(), (code, String::new()));
-    }
-}
-
-#[test]
-fn a_turn_goes_on_when_its_input_ends() {
-    let turn = FakeTurn::new()
-        .uses(ToolUse::bash("read -t 0.3 x < <(:); echo ran"))
-        .says("Done.");
-    let mut program = Program::working(FakeScript::new([turn]));
+    let mut program = Program::working(FakeScript::says(["Hello."]));
+    program.hear("result", "");
 
     program.stdin = None;
 
-    assert_eq!(program.hear("result", "success")["result"], "Done.");
-    assert_eq!(program.end().0, 0);
+    assert_eq!(program.end(), (0, String::new()));
+}
+
+#[test]
+fn a_prompt_without_an_answer_ends_it() {
+    let mut program = Program::working(FakeScript::says(["Hello."]));
+    program.hear("result", "");
+
+    program.prompt();
+
+    let (code, complaint) = program.end();
+    assert_eq!(code, 70);
+    assert!(
+        complaint.contains("no answer to this prompt"),
+        "{complaint}"
+    );
 }
 
 #[test]
@@ -169,34 +173,26 @@ fn signals_end_it_as_they_end_the_real_one() {
         (Signal::Terminate, 143),
         (Signal::Hangup, 129),
     ] {
-        let program = Program::working(hanging());
+        let program = Program::working(silent());
 
         program.signals.send(signal).expect("it listens");
 
         assert_eq!(program.end().0, code, "{signal:?}");
-        let result = program.said.iter().find(|line| line["type"] == "result");
-        assert_eq!(result.is_some(), signal == Signal::Interrupt, "{signal:?}");
     }
 }
 
 #[test]
 fn the_end_of_the_session_is_answered() {
-    let mut idle = Program::start(FakeScript::says("Hello."), &[]);
+    let mut idle = Program::start(FakeScript::says(["Hello."]), &[]);
     idle.initialize();
     idle.ask("2", &json!({"subtype": "end_session"}));
     assert_eq!(idle.answer("2")["subtype"], "success");
     assert_eq!(idle.end().0, 0);
-
-    let mut working = Program::working(hanging());
-    working.ask("2", &json!({"subtype": "end_session"}));
-    assert_eq!(working.answer("2")["subtype"], "success");
-    working.hear("result", "error_during_execution");
-    assert_eq!(working.end().0, 1);
 }
 
 #[test]
 fn what_never_dies_takes_no_notice() {
-    let mut program = Program::working(hanging().with_fault(Fault::NeverDies));
+    let mut program = Program::working(silent().with_fault(Fault::NeverDies));
 
     program.ask("2", &json!({"subtype": "end_session"}));
     for signal in [Signal::Interrupt, Signal::Terminate, Signal::Hangup] {
@@ -209,7 +205,7 @@ fn what_never_dies_takes_no_notice() {
 
 #[test]
 fn a_line_that_is_no_json_kills_it() {
-    let mut program = Program::start(FakeScript::says("Hello."), &[]);
+    let mut program = Program::start(FakeScript::says(["Hello."]), &[]);
     program.initialize();
 
     let stdin = program.stdin.as_mut().expect("open");
@@ -224,7 +220,7 @@ fn a_line_that_is_no_json_kills_it() {
 fn it_tells_the_settings_that_it_was_started_with() {
     let settings = json!({"sandbox": {"enabled": true}, "permissions": {"deny": ["Edit(./x)"]}});
     let arg = format!("--settings={settings}");
-    let mut program = Program::start(FakeScript::says("Hello."), &[&arg, "--model=opus"]);
+    let mut program = Program::start(FakeScript::says(["Hello."]), &[&arg, "--model=opus"]);
     program.initialize();
 
     program.ask("2", &json!({"subtype": "get_settings"}));
@@ -237,7 +233,7 @@ fn it_tells_the_settings_that_it_was_started_with() {
 
 #[test]
 fn it_refuses_requests_that_it_does_not_know() {
-    let mut program = Program::start(FakeScript::says("Hello."), &[]);
+    let mut program = Program::start(FakeScript::says(["Hello."]), &[]);
     program.initialize();
 
     program.ask("2", &json!({"subtype": "make_coffee"}));
@@ -250,93 +246,20 @@ fn it_refuses_requests_that_it_does_not_know() {
     );
 }
 
-/// Starts a program whose agent calls a tool about which the host is asked, and which waits for the
-/// answer for `timeout` seconds; returns the question.
-fn asking(build: Build, mode: &str, tool: ToolUse, timeout: u64) -> (Program, String) {
-    let turn = FakeTurn::new().uses(tool).says("Done.");
-    let script = FakeScript::new([turn]).on(build);
-    let mut program = Program::start(script, &[&format!("--permission-mode={mode}")]);
-    let matcher = json!({
-        "matcher": null, "hookCallbackIds": ["gate"], "timeout": timeout, "onFailure": "block",
-    });
-    let hooks = json!({"PreToolUse": [matcher]});
-    program.ask("1", &json!({"subtype": "initialize", "hooks": hooks}));
-    program.answer("1");
-    program.prompt();
-    let question = program.hear("control_request", "");
-    let id = question["request_id"].as_str().expect("an id").to_owned();
-    (program, id)
-}
-
-#[test]
-fn a_hook_that_fails_does_to_each_build_what_it_does_to_the_real_one() {
-    for (build, mode, ran) in [
-        (Build::V2_1_197, "dontAsk", false),
-        (Build::V2_1_197, "bypassPermissions", true),
-        (Build::V2_1_325, "dontAsk", false),
-        (Build::V2_1_325, "bypassPermissions", false),
-    ] {
-        let (mut program, id) = asking(build, mode, ToolUse::bash("echo ran"), 60);
-
-        let failure = json!({"subtype": "error", "request_id": id, "error": "it broke"});
-        program.send(&json!({"type": "control_response", "response": failure}));
-
-        let result = program.hear("user", "")["message"]["content"][0].clone();
-        assert_eq!(
-            result["content"] == "ran",
-            ran,
-            "{build:?} {mode}: {result}"
-        );
-        let denials = &program.hear("result", "")["permission_denials"];
-        assert_eq!(denials.as_array().map(Vec::len), Some(usize::from(!ran)));
-    }
-}
-
-#[test]
-fn a_hook_that_does_not_answer_in_time_refuses_the_call() {
-    for build in Build::ALL {
-        let (program, id) = asking(build, "bypassPermissions", ToolUse::bash("echo ran"), 1);
-
-        assert_eq!(program.hear("control_cancel_request", "")["request_id"], id);
-        let result = program.hear("user", "")["message"]["content"][0].clone();
-        assert_eq!(result["is_error"], true, "{result}");
-    }
-}
-
-#[test]
-fn without_an_answer_a_hook_refuses_on_the_newer_build_when_the_host_is_gone() {
-    for (build, ran) in [(Build::V2_1_197, true), (Build::V2_1_325, false)] {
-        let (mut program, _) = asking(build, "dontAsk", ToolUse::bash("echo ran"), 60);
-
-        program.stdin = None;
-
-        let result = program.hear("user", "")["message"]["content"][0].clone();
-        assert_eq!(result["is_error"] != true, ran, "{build:?}: {result}");
-    }
-}
-
 #[test]
 fn a_script_is_json_that_a_person_can_write() {
     let written = json!({
         "build": "2.1.197",
-        "plays": {"turns": [{"steps": [
-            {"thinks": "Hm."},
-            {"uses": [{"name": "Bash", "input": {"command": "ls"}, "effect": {"answers": "a"}}]},
-            {"breaks": {"garbage": [255]}},
-            "hangs",
-        ]}]},
-        "faults": ["never_dies", {"then": {"after_lines": 3, "what": "silence"}}],
+        "plays": {"says": ["Hm."]},
+        "faults": ["never_dies", {"at": {"moment": {"lines": 3}, "mishap": "silence"}}],
     });
 
     let script: FakeScript = serde_json::from_value(written).expect("a script");
 
-    let Part::Turns(turns) = &script.plays else {
-        panic!("{script:?}")
-    };
-    assert_eq!(turns[0].steps.len(), 4);
-    let silence = Fault::Then {
-        after_lines: 3,
-        what: Mishap::Silence,
+    assert_eq!(script.plays, Part::Says(vec!["Hm.".into()]));
+    let silence = Fault::At {
+        moment: Moment::Lines(3),
+        mishap: Mishap::Silence,
     };
     assert_eq!(script.faults, [Fault::NeverDies, silence]);
 }

@@ -28,7 +28,7 @@ fn every_pattern_is_a_recorded_line() {
                 "failed_command" => {
                     here.join(format!("tests/fake_claude/recorded/{version}.jsonl"))
                 }
-                _ => crate::fake_claude::replay::transcripts()
+                _ => crate::fake_claude::setting::transcripts()
                     .join(format!("{version}/{scenario}.jsonl")),
             };
             let text = std::fs::read_to_string(file).expect("it was recorded");

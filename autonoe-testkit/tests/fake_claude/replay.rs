@@ -1,24 +1,16 @@
 //! Recorded conversations, played to the backend.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
 use autonoe_core::{AgentClient, SessionOutcome, StreamEvent};
-use autonoe_testkit::fake_claude::{Build, FakeScript, Fault, Mishap};
+use autonoe_testkit::fake_claude::{Build, Fault, Mishap, Moment};
 use futures::StreamExt;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::fake_claude::setting::{PATIENCE, Setting, on_both_builds};
-use crate::fake_claude::turns::SetStatus;
-
-/// Where the recorded conversations are.
-pub(crate) fn transcripts() -> PathBuf {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
-    workspace
-        .expect("it is a member")
-        .join("autonoe-claude/tests/transcripts")
-}
+use crate::fake_claude::setting::{
+    PATIENCE, SetStatus, Setting, on_both_builds, recorded, transcript, transcripts,
+};
 
 /// Returns what came of the sessions of a conversation when it was read from its file: the lines
 /// of the reviewed snapshot, as far as they are about the end.
@@ -87,10 +79,9 @@ async fn played(client: &mut dyn AgentClient, setting: &Setting, interruptions: 
 }
 
 async fn replayed(build: Build, scenario: &str) -> Vec<Value> {
-    let path = transcripts().join(format!("{}/{scenario}.jsonl", build.version()));
-    let text = std::fs::read_to_string(&path).expect("it was recorded");
+    let text = std::fs::read_to_string(transcript(build, scenario)).expect("it was recorded");
     let is_interrupted = text.contains(r#""subtype": "interrupt""#);
-    let setting = Setting::new(&FakeScript::replay(path).on(build));
+    let setting = Setting::new(&recorded(build, scenario));
     let mut client = setting.client_with(setting.options(), setting.spec([SetStatus::tool()]));
     let mut endings = Vec::new();
     for number in 0..reviewed(build, scenario).len() {
@@ -121,20 +112,19 @@ async fn every_conversation_comes_to_its_end_again(build: Build) {
 }
 
 async fn a_conversation_that_breaks_off_anywhere_is_no_success(build: Build) {
-    let path = transcripts().join(format!("{}/b01_hook_allow.jsonl", build.version()));
-    let text = std::fs::read_to_string(&path).expect("it was recorded");
-    let recorded = text.matches(r#""dir": "out""#).count();
-    // The host of today also asks for the settings.
-    let lines = recorded + 1;
+    let session = "b01_hook_allow";
+    let text = std::fs::read_to_string(transcript(build, session)).expect("it was recorded");
+    // The host under test also asks for the settings.
+    let lines = text.matches(r#""dir": "out""#).count() + 1;
     let dies = Mishap::Dies {
         code: 3,
         stderr: String::new(),
     };
     for what in [dies, Mishap::CutLine { code: 3 }] {
         for after_lines in 0..=lines {
-            let script = FakeScript::replay(&path).on(build).with_fault(Fault::Then {
-                after_lines,
-                what: what.clone(),
+            let script = recorded(build, session).with_fault(Fault::At {
+                moment: Moment::Lines(after_lines),
+                mishap: what.clone(),
             });
 
             let played = Setting::new(&script).played().await;

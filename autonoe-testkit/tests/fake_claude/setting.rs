@@ -3,20 +3,22 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use async_trait::async_trait;
 use autonoe_claude::{ClaudeAgents, ClaudeOptions, ConfigFolder};
 use autonoe_core::{
     AgentClient, AgentClientFactory, AgentError, Gate, Grants, PermissionRule, ProjectPaths, RunId,
-    Sandbox, SessionKey, SessionOutcome, SessionSpec, StreamEvent, Tool, Toolbox,
+    Sandbox, SessionKey, SessionOutcome, SessionSpec, StreamEvent, Tool, ToolContext,
+    ToolDefinition, ToolError, ToolOutput, Toolbox,
 };
 use autonoe_process::{Marker, ProcessInfo};
-use autonoe_testkit::fake_claude::{FakeScript, LOG, SCRIPT};
+use autonoe_testkit::fake_claude::{Build, FakeScript, LOG, SCRIPT};
 use autonoe_testkit::program::sessions_in;
 use futures::StreamExt;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::time::timeout;
 
@@ -25,6 +27,57 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(300);
 
 /// A variable that everything inherits which a test starts.
 const MARKER: &str = "AUTONOE_TEST_SETTING";
+
+/// Returns the script that replays a recorded session of this build.
+pub(crate) fn recorded(build: Build, session: &str) -> FakeScript {
+    FakeScript::replay(transcript(build, session)).on(build)
+}
+
+/// Returns the file of a recorded session of this build.
+pub(crate) fn transcript(build: Build, session: &str) -> PathBuf {
+    transcripts().join(format!("{}/{session}.jsonl", build.version()))
+}
+
+/// Returns the directory of the recorded sessions.
+pub(crate) fn transcripts() -> PathBuf {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
+    workspace
+        .expect("a member of the workspace")
+        .join("autonoe-claude/tests/transcripts")
+}
+
+/// The tool of the recorded host. It records which answers of the model called it.
+pub(crate) struct SetStatus {
+    definition: ToolDefinition,
+    message_ids: Arc<Mutex<Vec<Option<String>>>>,
+}
+
+impl SetStatus {
+    pub(crate) fn tool() -> Arc<dyn Tool> {
+        Self::recording(Arc::default())
+    }
+
+    pub(crate) fn recording(message_ids: Arc<Mutex<Vec<Option<String>>>>) -> Arc<dyn Tool> {
+        let schema = json!({"type": "object", "properties": {"id": {"type": "string"}}});
+        Arc::new(Self {
+            definition: ToolDefinition::new("set_status", "Sets a status.", schema),
+            message_ids,
+        })
+    }
+}
+
+#[async_trait]
+impl Tool for SetStatus {
+    fn definition(&self) -> &ToolDefinition {
+        &self.definition
+    }
+
+    async fn call(&self, input: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let mut message_ids = self.message_ids.lock().expect("not poisoned");
+        message_ids.push(context.message_id.clone());
+        Ok(ToolOutput::new(format!("set {}", input["id"])))
+    }
+}
 
 /// A project, and a program that plays a script in it.
 pub(crate) struct Setting {

@@ -1,25 +1,23 @@
-//! What the arguments ask for.
+//! The arguments of the program.
 
 use serde_json::Value;
 
-/// What the arguments ask for, as far as the program shows it later.
+/// The arguments that show in what the program writes.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Asked {
+pub(super) struct Arguments {
     pub(super) version: bool,
     pub(super) permission_mode: Option<String>,
     pub(super) tools: Option<Vec<String>>,
     pub(super) settings: Value,
     pub(super) model: Option<String>,
     pub(super) session: Option<String>,
-    /// Whether answers of the model are shown piece by piece.
-    pub(super) pieces: bool,
-    /// MCP servers that are reached through the talk, if they are named in the arguments.
+    /// MCP servers of the host, if the arguments name them.
     pub(super) servers: Vec<String>,
 }
 
-impl Asked {
+impl Arguments {
     /// Reads the arguments, in the forms `--name=value` and `--name value`.
-    pub(super) fn of(args: &[String]) -> Self {
+    pub(super) fn read(args: &[String]) -> Self {
         let value = |name: &str| {
             args.iter().enumerate().find_map(|(at, arg)| {
                 let rest = arg.strip_prefix("--")?.strip_prefix(name)?;
@@ -50,7 +48,6 @@ impl Asked {
             settings: json(value("settings")),
             model: value("model"),
             session: value("session-id").or_else(|| value("resume")),
-            pieces: args.iter().any(|arg| arg == "--include-partial-messages"),
             servers: servers
                 .filter(|(_, server)| server["type"] == "sdk")
                 .map(|(name, _)| name.clone())
@@ -69,7 +66,6 @@ mod tests {
     fn both_forms_of_an_argument_are_read() {
         let args = [
             "--verbose",
-            "--include-partial-messages",
             "--permission-mode",
             "dontAsk",
             "--tools=Read,Bash",
@@ -80,19 +76,21 @@ mod tests {
         .map(str::to_owned);
 
         assert_eq!(
-            Asked::of(&args),
-            Asked {
+            Arguments::read(&args),
+            Arguments {
                 version: false,
                 permission_mode: Some("dontAsk".into()),
                 tools: Some(vec!["Read".into(), "Bash".into()]),
                 settings: json!({"sandbox": {"enabled": true}}),
                 model: None,
                 session: Some("1234".into()),
-                pieces: true,
                 servers: vec!["ours".into()],
             }
         );
-        assert!(Asked::of(&["-v".to_owned()]).version);
-        assert_eq!(Asked::of(&["--tools=".to_owned()]).tools, Some(vec![]));
+        assert!(Arguments::read(&["-v".to_owned()]).version);
+        assert_eq!(
+            Arguments::read(&["--tools=".to_owned()]).tools,
+            Some(vec![])
+        );
     }
 }

@@ -1,0 +1,132 @@
+//! What comes to the program, and what it writes.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+/// A signal that the program gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Signal {
+    /// `SIGINT`: it ends in order.
+    Interrupt,
+    /// `SIGTERM`: it ends at once.
+    Terminate,
+    /// `SIGHUP`: it ends at once.
+    Hangup,
+}
+
+/// Something that came to the program.
+#[derive(Debug)]
+pub(super) enum Input {
+    /// The host wrote a line.
+    Line(Value),
+    /// The host wrote a line that is no JSON.
+    Broken(String),
+    /// The host closed the input.
+    End,
+    /// A signal.
+    Signal(Signal),
+}
+
+/// Reads lines and signals into one queue, on threads that end with their sources.
+pub(super) fn listen(
+    stdin: impl Read + Send + 'static,
+    signals: Option<Receiver<Signal>>,
+) -> Receiver<Input> {
+    let (sender, inputs) = mpsc::channel();
+    if let Some(signals) = signals {
+        let sender = sender.clone();
+        thread::spawn(move || {
+            signals
+                .into_iter()
+                .try_for_each(|signal| sender.send(Input::Signal(signal)))
+        });
+    }
+    thread::spawn(move || {
+        for line in BufReader::new(stdin).split(b'\n') {
+            let Ok(line) = line else { break };
+            if line.trim_ascii().is_empty() {
+                continue;
+            }
+            let input = match serde_json::from_slice(&line) {
+                Ok(value) => Input::Line(value),
+                Err(_) => Input::Broken(String::from_utf8_lossy(&line).into_owned()),
+            };
+            if sender.send(input).is_err() {
+                return;
+            }
+        }
+        let _ = sender.send(Input::End);
+    });
+    inputs
+}
+
+/// Both outputs of the program, and its log.
+///
+/// The program does not stop when nobody reads: neither does the real one.
+pub(super) struct Output<'w> {
+    stdout: &'w mut dyn Write,
+    stderr: &'w mut dyn Write,
+    log: Option<File>,
+    started: Instant,
+    /// How many bytes are written at once, and the pause after them.
+    pub(super) pace: Option<(usize, Duration)>,
+}
+
+impl<'w> Output<'w> {
+    pub(super) fn new(
+        stdout: &'w mut dyn Write,
+        stderr: &'w mut dyn Write,
+        log: Option<&Path>,
+    ) -> io::Result<Self> {
+        Ok(Self {
+            stdout,
+            stderr,
+            log: log.map(File::create).transpose()?,
+            started: Instant::now(),
+            pace: None,
+        })
+    }
+
+    /// Writes a line.
+    pub(super) fn line(&mut self, line: &Value) {
+        self.log("out", line);
+        self.bytes(format!("{line}\n").as_bytes());
+    }
+
+    /// Writes bytes at the pace of the script.
+    pub(super) fn bytes(&mut self, bytes: &[u8]) {
+        let (size, pause) = self.pace.unwrap_or((bytes.len(), Duration::ZERO));
+        for chunk in bytes.chunks(size.max(1)) {
+            let _ = self.stdout.write_all(chunk);
+            let _ = self.stdout.flush();
+            thread::sleep(pause);
+        }
+    }
+
+    /// Writes a line to the standard error.
+    pub(super) fn complain(&mut self, text: &str) {
+        let _ = writeln!(self.stderr, "{text}");
+    }
+
+    /// Logs a line that was read (`in`) or written (`out`), or a note.
+    pub(super) fn log(&mut self, direction: &str, line: &Value) {
+        let Some(log) = &mut self.log else { return };
+        let at = self.started.elapsed().as_millis();
+        let entry = json!({"t_ms": u64::try_from(at).ok(), "dir": direction, "line": line});
+        let _ = writeln!(log, "{entry}");
+    }
+
+    /// Logs how the program ended.
+    pub(super) fn log_exit(&mut self, code: u8, args: &[String]) {
+        if let Some(log) = &mut self.log {
+            let entry = json!({"dir": "exit", "code": code, "args": args});
+            let _ = writeln!(log, "{entry}");
+        }
+    }
+}
