@@ -189,12 +189,6 @@ kinds! {
     Parameter, "parameter", Configuration, false;
     /// Something that the definition names is not there.
     DependencyResolution, "dependency_resolution", Configuration, false;
-    /// The flow was started before.
-    AlreadyStarted, "already_started", Lifecycle, false;
-    /// The flow was not started.
-    NotStarted, "not_started", Lifecycle, false;
-    /// The flow was stopped before.
-    AlreadyStopped, "already_stopped", Lifecycle, false;
     /// A person stopped the flow.
     Interrupted, "interrupted", Lifecycle, false;
     /// A step was visited too often.

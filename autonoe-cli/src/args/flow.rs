@@ -207,6 +207,4 @@ pub(crate) enum GraphFormat {
     Mermaid,
     /// Text for Graphviz
     Dot,
-    /// A picture for browsers
-    Svg,
 }

@@ -238,13 +238,9 @@ fn texts_of_a_flow_are_no_commands_for_a_terminal() {
 }
 
 #[test]
-fn a_flow_is_drawn_in_three_ways() {
+fn a_flow_is_drawn_in_two_ways() {
     let setting = with_flows(&["review"]);
-    for (format, beginning) in [
-        ("mermaid", "flowchart TD\n"),
-        ("dot", "digraph "),
-        ("svg", "<svg "),
-    ] {
+    for (format, beginning) in [("mermaid", "flowchart TD\n"), ("dot", "digraph ")] {
         let said = setting.autonoe(&["flow", "graph", "review", "--format", format]);
 
         assert_eq!(said.code, 0, "{format}: {}", said.screen());
@@ -255,9 +251,24 @@ fn a_flow_is_drawn_in_three_ways() {
         assert_eq!(written.stdout, format!("[folder]/project/{file}\n"));
         assert_eq!(setting.read(&file), said.stdout, "{format}");
     }
-    let by_ending = setting.autonoe(&["flow", "graph", "review", "--output", "flow.svg"]);
+    let by_ending = setting.autonoe(&["flow", "graph", "review", "--output", "flow.gv"]);
     assert_eq!(by_ending.code, 0);
-    assert!(setting.read("flow.svg").starts_with("<svg "));
+    assert!(setting.read("flow.gv").starts_with("digraph "));
+}
+
+#[test]
+fn a_flow_is_not_drawn_into_a_file_of_pictures() {
+    let setting = with_flows(&["review"]);
+
+    let said = setting.autonoe(&["flow", "graph", "review", "--output", "flow.svg"]);
+
+    assert_eq!(said.code, 2, "{}", said.screen());
+    assert!(said.stderr.contains("dot -Tsvg"), "{}", said.stderr);
+    let files = setting.files();
+    assert!(
+        !files.iter().any(|file| file.ends_with("flow.svg")),
+        "{files:?}"
+    );
 }
 
 #[test]
@@ -289,7 +300,7 @@ fn a_drawing_does_not_stand_among_the_files_of_autonoe() {
 
     assert_eq!(said.code, 2, "{}", said.screen());
     assert_eq!(setting.read(".autonoe/flows/review/agent.json"), before);
-    let nowhere = setting.autonoe(&["flow", "graph", "review", "-o", "missing/flow.svg"]);
+    let nowhere = setting.autonoe(&["flow", "graph", "review", "-o", "missing/flow.dot"]);
     assert_eq!(nowhere.code, 1, "{}", nowhere.screen());
 }
 

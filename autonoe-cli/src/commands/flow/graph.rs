@@ -17,6 +17,7 @@ pub(super) fn graph(
     args: &FlowGraphArgs,
     surroundings: &Surroundings,
 ) -> Result<ExitCode, CliError> {
+    let format = args.format.map_or_else(|| by_ending(&args.output), Ok)?;
     let project = args.project.find(surroundings)?;
     let folder = named(&args.flow, &project, surroundings)?;
     let (examined, definition) = examine(&folder);
@@ -36,22 +37,24 @@ pub(super) fn graph(
         ));
     }
     let graph = FlowGraph::of(definition.registry());
-    let text = match args.format.unwrap_or_else(|| by_ending(&args.output)) {
+    let text = match format {
         GraphFormat::Mermaid => graph.to_mermaid(),
         GraphFormat::Dot => graph.to_dot(),
-        GraphFormat::Svg => graph.to_svg(),
     };
     write_output(&text, &args.output, "the drawing", &project, surroundings)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns what the name of a file asks for.
-fn by_ending(output: &Path) -> GraphFormat {
+/// Returns the format that the ending of a file stands for.
+fn by_ending(output: &Path) -> Result<GraphFormat, CliError> {
     let ending = output.extension().and_then(|ending| ending.to_str());
     match ending.map(str::to_ascii_lowercase).as_deref() {
-        Some("svg") => GraphFormat::Svg,
-        Some("dot" | "gv") => GraphFormat::Dot,
-        _ => GraphFormat::Mermaid,
+        Some("dot" | "gv") => Ok(GraphFormat::Dot),
+        Some(picture @ ("svg" | "png" | "pdf")) => Err(CliError::usage(format!(
+            "`autonoe flow graph` writes Mermaid and DOT; Graphviz makes a picture: \
+             `autonoe flow graph FLOW --format dot | dot -T{picture}`"
+        ))),
+        _ => Ok(GraphFormat::Mermaid),
     }
 }
 
@@ -65,12 +68,12 @@ mod tests {
             ("-", GraphFormat::Mermaid),
             ("flow.mmd", GraphFormat::Mermaid),
             ("flow", GraphFormat::Mermaid),
-            ("docs/flow.svg", GraphFormat::Svg),
-            ("FLOW.SVG", GraphFormat::Svg),
-            ("flow.dot", GraphFormat::Dot),
-            ("flow.gv", GraphFormat::Dot),
+            ("docs/flow.dot", GraphFormat::Dot),
+            ("FLOW.GV", GraphFormat::Dot),
         ] {
-            assert_eq!(by_ending(Path::new(file)), format, "{file}");
+            let found = by_ending(Path::new(file)).expect("a format");
+            assert_eq!(found, format, "{file}");
         }
+        assert!(by_ending(Path::new("FLOW.SVG")).is_err());
     }
 }

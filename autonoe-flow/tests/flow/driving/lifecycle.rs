@@ -1,6 +1,6 @@
 //! Created, started, stopped: one way.
 
-use autonoe_flow::{FlowEnd, FlowErrorKind, FlowLifecycle};
+use autonoe_flow::FlowEnd;
 use serde_json::json;
 
 use super::{Bench, build, codes, says};
@@ -50,36 +50,4 @@ async fn a_flow_that_is_stopped_before_its_end_was_interrupted() {
 
     assert_eq!(codes(&result), ["interrupted"]);
     assert!(result.end.is_resumable(), "{result:?}");
-}
-
-#[tokio::test(start_paused = true)]
-async fn what_comes_out_of_order_is_an_error_where_types_cannot_help() {
-    let bench = Bench::new([says("x")]);
-    let created = build(flow(), bench.options()).expect("everything is there");
-    let mut flow = FlowLifecycle::Created(created);
-    let kind = |error: autonoe_flow::FlowError| error.kind();
-
-    assert_eq!(
-        flow.run().await.map_err(kind).err(),
-        Some(FlowErrorKind::NotStarted)
-    );
-    assert_eq!(
-        flow.stop().map_err(kind).err(),
-        Some(FlowErrorKind::NotStarted)
-    );
-    flow.start(bench.start()).await.expect("it starts");
-    let again = flow.start(bench.start()).await.map_err(kind);
-    assert_eq!(again, Err(FlowErrorKind::AlreadyStarted));
-    flow.run().await.expect("it was started");
-    assert!(flow.stop().expect("it was started").is_success());
-    assert_eq!(
-        flow.stop().map_err(kind).err(),
-        Some(FlowErrorKind::AlreadyStopped)
-    );
-    assert_eq!(
-        flow.run().await.map_err(kind).err(),
-        Some(FlowErrorKind::AlreadyStopped)
-    );
-    let again = flow.start(bench.start()).await.map_err(kind);
-    assert_eq!(again, Err(FlowErrorKind::AlreadyStopped));
 }
