@@ -50,6 +50,11 @@ pub(crate) fn is_same_in_every_shell(text: &str) -> bool {
             (Some('\''), _) => true,
             (_, ':') if was_variable => !next.is_ascii_alphabetic() && next != '&',
             (None, '=') => before.is_ascii_alphanumeric() || before == '_' || next == ' ',
+            // Shells split `$1` differently, and read `$12` differently.
+            (Some('"'), '$') if next.is_ascii_digit() => !rest
+                .clone()
+                .nth(1)
+                .is_some_and(|c| c.is_ascii_alphanumeric()),
             (_, '$') => next == '?' || next == '_' || next.is_ascii_alphabetic(),
             (Some(_), _) => !matches!(c, '\\' | '`' | '!'),
             (None, ' ' | '\t' | '\n' | '\'' | '"' | '*') => true,
@@ -91,6 +96,7 @@ mod tests {
             "if [ -f a ]; then cat a | head -5; fi",
             "for f in *.js; do node --check \"$f\"; done",
             "ls -la",
+            "head -3 \"$1\" \"$2: $3\"",
             "echo \"$?\" '$(x) `y`' \"it's\"",
             "x=1; [ $x = 1 ] && echo \"$x: $y:$z\" '$x:h'",
             "! grep -q x y",
@@ -124,6 +130,9 @@ mod tests {
             "echo \"a!b\"",
             "echo \"a\\b\"",
             "echo $1",
+            "echo \"$12\"",
+            "echo \"$1a\"",
+            "cat \"$1:h\"",
             "echo \"$(x)\"",
             "a;;b",
             "a ;& b",

@@ -10,6 +10,7 @@ use super::program_text::{check_read, program_texts};
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
 use crate::check::options::{self, Seen, Table, Takes};
+use crate::policy::Mode;
 use crate::{Denial, Rule};
 
 /// Options that gawk, mawk, busybox and the awk of BSD agree on, or of which others know nothing.
@@ -141,12 +142,16 @@ fn check_file(call: &Call<'_, '_, '_>, file: &Arg<'_>) -> Checked {
             .instead("write options first, and begin the path of a file with ./"));
     }
     let may_continue = !file.is_static() && "/inet".starts_with(text);
-    // A variable is a file of the project for all that is known; the input of xargs is not.
+    // A variable may hold any name. Code of the project may open connections anyway, where it runs.
     let is_variable = text.is_empty() && !file.parts.is_empty();
-    if text.starts_with("/inet") || (may_continue && !is_variable) {
+    let may_connect = is_variable && call.mode() == Mode::Run && call.policy().runs_code();
+    if text.starts_with("/inet") || (may_continue && !may_connect) {
         Err(call
             .deny(Rule::R81, "awk opens a network connection for /inet")
-            .instead("name the files: awk '{print $1}' FILE"))
+            .instead(match is_variable {
+                true => "begin the path with ./, as in awk '{print $1}' \"./$file\"",
+                false => "name the files: awk '{print $1}' FILE",
+            }))
     } else {
         Ok(())
     }
