@@ -2,8 +2,6 @@
 
 mod agents;
 mod asking;
-mod attempt;
-mod batches;
 mod budget;
 mod calls;
 mod client;

@@ -15,25 +15,22 @@ macro_rules! ensure {
 
 mod answers;
 mod broken_streams;
-mod captured_log;
 mod endings;
 mod harness;
 mod heard;
 mod lifetimes;
 mod refusals;
 mod replay;
-mod scenario;
 mod secrets;
 mod usage;
 
 use autonoe_testkit::conformance::{Checks, Conformance};
 use tracing::instrument::WithSubscriber;
 
-use self::captured_log::CapturedLog;
 use self::heard::Ear;
+use self::secrets::CapturedLog;
 
-pub use harness::{ModelHarness, NotStaged, Replayed, Stage};
-pub use scenario::{AskedWait, BrokenStream, Scenario};
+pub use harness::{AskedWait, BrokenStream, ModelHarness, NotStaged, Replayed, Scenario, Stage};
 
 /// Checks a [`ModelClient`](crate::ModelClient) against its contract.
 ///

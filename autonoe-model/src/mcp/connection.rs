@@ -1,16 +1,23 @@
 //! A server that is there, as its tools see it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use autonoe_core::{ToolError, ToolErrorCode};
 use autonoe_process::Process;
-use rmcp::model::{ErrorCode, ErrorData};
-use rmcp::service::ServiceError;
+use rmcp::model::{
+    ClientCapabilities, ClientConfig, ErrorCode, ErrorData, Implementation, ProtocolVersion,
+};
+use rmcp::service::{ClientInitializeError, RunningService, ServiceError, serve_client};
+use rmcp::transport::Transport;
 use rmcp::{Peer, RoleClient};
+use serde_json::Value;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 
-use super::failure::said_last;
+use super::failure::{EXIT_LIMIT, Refusal, said_last};
 use super::lines::Fault;
-use super::refusal::EXIT_LIMIT;
+use super::listing::list;
 use super::sifted::Progress;
 
 /// A server that is there, as its tools see it.
@@ -100,4 +107,52 @@ fn refused(error: &ErrorData) -> ToolError {
         _ => ToolErrorCode::UNKNOWN,
     };
     ToolError::new(code, error.message.to_string())
+}
+
+/// What reads the answers of a server, until it is dropped.
+pub(super) type Service = RunningService<RoleClient, ClientConfig>;
+
+/// A talk that has begun.
+pub(super) struct Greeting {
+    pub(super) service: Service,
+    /// The tools, as the server tells them.
+    pub(super) tools: Vec<Value>,
+}
+
+/// Says hello, and asks for the tools, within `limit` and unless `stop` is cancelled.
+pub(super) async fn greet<T>(
+    talk: T,
+    limit: Duration,
+    stop: &CancellationToken,
+) -> Result<Greeting, Refusal>
+where
+    T: Transport<RoleClient> + 'static,
+{
+    tokio::select! {
+        biased;
+        () = stop.cancelled() => Err(Refusal::Stopped),
+        greeted = timeout(limit, begin(talk)) => greeted.unwrap_or(Err(Refusal::Late(limit))),
+    }
+}
+
+async fn begin<T>(talk: T) -> Result<Greeting, Refusal>
+where
+    T: Transport<RoleClient> + 'static,
+{
+    let us = Implementation::new("autonoe", env!("CARGO_PKG_VERSION"));
+    let us = ClientConfig::new(ClientCapabilities::default(), us)
+        .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE);
+    let service = serve_client(us, talk).await;
+    let service = service.map_err(|error| match error {
+        ClientInitializeError::ConnectionClosed(_) => Refusal::Ended(None),
+        ClientInitializeError::TransportError { error, .. } => {
+            Refusal::Ended(Some(error.error.to_string()))
+        }
+        ClientInitializeError::JsonRpcError(error) => {
+            Refusal::Said(format!("it refuses to talk: {}", error.message))
+        }
+        _ => Refusal::Said("it does not speak MCP as it should".to_owned()),
+    })?;
+    let tools = list(service.peer()).await.map_err(Refusal::Said)?;
+    Ok(Greeting { service, tools })
 }

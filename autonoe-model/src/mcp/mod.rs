@@ -8,16 +8,12 @@
 
 mod connection;
 mod content;
-mod event_limit;
 mod failure;
-mod greeting;
 mod http;
 mod launch;
-mod leftovers;
 mod lines;
 mod listing;
 mod options;
-mod refusal;
 mod server;
 mod servers;
 mod sifted;

@@ -11,12 +11,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::McpOptions;
 use super::connection::Connection;
+use super::connection::{Greeting, Service, greet};
 use super::failure::StartFailure;
-use super::greeting::{Greeting, Service, greet};
+use super::failure::{Refusal, break_off};
 use super::http;
 use super::launch::{ladder, launch};
 use super::lines::{Fault, Lines};
-use super::refusal::{Refusal, break_off};
 use super::sifted::{Sifted, progress};
 
 /// How long a server that is elsewhere has to hear that its session is over.

@@ -9,7 +9,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::McpOptions;
 use super::failure::{StartFailure, of_all};
-use super::leftovers::sweep;
+use super::launch::sweep;
 use super::listing::usable;
 use super::server::Server;
 use super::tool::McpTool;

@@ -1,8 +1,6 @@
 //! What tokens cost, as data.
 
 mod priced_agents;
-mod priced_client;
-mod report;
 mod table;
 
 pub use priced_agents::{PricedAgents, TokenCounts};

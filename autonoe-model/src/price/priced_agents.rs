@@ -5,11 +5,11 @@ use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use autonoe_core::{
-    AgentClient, AgentClientFactory, AgentError, Capabilities, CostUsd, SessionSpec, Support,
-    TokenUsage,
+    AgentClient, AgentClientFactory, AgentError, Capabilities, CostUsd, MessageStream, Prompt,
+    SessionControl, SessionSpec, StreamEvent, Support, TokenUsage,
 };
+use futures::{StreamExt, stream};
 
-use super::priced_client::PricedClient;
 use super::{Price, PriceTable};
 use crate::contract::ModelIdentity;
 
@@ -176,6 +176,86 @@ impl fmt::Debug for PricedAgents {
             .field("counts", &self.pricing.counts)
             .field("model", &self.model)
             .finish_non_exhaustive()
+    }
+}
+
+/// One session whose tokens have a price.
+pub(super) struct PricedClient {
+    inner: Box<dyn AgentClient>,
+    pricing: Arc<Pricing>,
+    /// The model that the session was asked for.
+    asked: Option<String>,
+}
+
+impl PricedClient {
+    pub(super) fn new(
+        inner: Box<dyn AgentClient>,
+        pricing: Arc<Pricing>,
+        asked: Option<String>,
+    ) -> Self {
+        Self {
+            inner,
+            pricing,
+            asked,
+        }
+    }
+}
+
+#[async_trait]
+impl AgentClient for PricedClient {
+    fn query(&mut self, prompt: Prompt) -> MessageStream<'_> {
+        let (pricing, mut model) = (self.pricing.clone(), self.asked.clone());
+        self.inner
+            .query(prompt)
+            .flat_map(move |item| {
+                if let Ok(StreamEvent::Started {
+                    model: Some(told), ..
+                }) = &item
+                {
+                    model = Some(told.clone());
+                }
+                let items = match item {
+                    Ok(StreamEvent::Usage {
+                        tokens, cost: None, ..
+                    }) => {
+                        let events = priced(&pricing, model.as_deref(), tokens);
+                        events.into_iter().map(Ok).collect()
+                    }
+                    other => vec![other],
+                };
+                stream::iter(items)
+            })
+            .boxed()
+    }
+
+    fn control(&self) -> Arc<dyn SessionControl> {
+        self.inner.control()
+    }
+
+    async fn dispose(self: Box<Self>) -> Result<(), AgentError> {
+        self.inner.dispose().await
+    }
+}
+
+/// Returns the events for a report of tokens that tells no cost, of a session on `model`.
+///
+/// What is known is in the first. Where it is not all, the second says so: it adds no tokens, and
+/// an unknown amount of money.
+pub(super) fn priced(
+    pricing: &Pricing,
+    model: Option<&str>,
+    tokens: TokenUsage,
+) -> Vec<StreamEvent> {
+    let Some(price) = model.and_then(|model| pricing.price(model)) else {
+        return vec![StreamEvent::usage(tokens, None)];
+    };
+    match pricing.counts {
+        _ if tokens.total() == 0 => vec![StreamEvent::usage(tokens, None)],
+        TokenCounts::EachCall => vec![StreamEvent::usage(tokens, Some(price.cost(&tokens)))],
+        TokenCounts::Partial => vec![
+            StreamEvent::usage(tokens, Some(price.least(&tokens))),
+            StreamEvent::usage(TokenUsage::default(), None),
+        ],
     }
 }
 

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{Endpoint, Provider, ProviderContext};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Endpoint, KeySource, Provider, ProviderContext};
 use crate::contract::{ModelClient, ModelError, ModelErrorCode, ModelIdentity};
 use crate::transport::{HttpClient, HttpModel};
 use crate::wire::Wire;
@@ -49,5 +52,32 @@ impl<W: Wire> Provider for HttpProvider<W> {
         let identity = ModelIdentity::new(&self.name, name);
         let model = HttpModel::new(self.wire.clone(), self.http.clone(), identity);
         Ok(Arc::new(model))
+    }
+}
+
+/// The value of a header: a text, or a secret that is elsewhere.
+///
+/// ```
+/// use std::collections::BTreeMap;
+///
+/// use autonoe_model::HeaderSource;
+///
+/// let headers: BTreeMap<String, HeaderSource> = serde_json::from_str(
+///     r#"{"x-team": "blue", "x-gateway-key": {"env": "GATEWAY_KEY"}}"#,
+/// )?;
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum HeaderSource {
+    /// This text.
+    Text(String),
+    /// What is there. It never appears in an error.
+    Secret(KeySource),
+}
+
+impl From<&str> for HeaderSource {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
     }
 }

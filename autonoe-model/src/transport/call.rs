@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::HttpClient;
 use super::answer::Body;
+use super::answer::request_id;
 use super::reading::{Progress, Reading};
-use super::request_id::request_id;
 use crate::contract::{ModelError, ModelErrorCode, ModelEvent};
 use crate::wire::{Encoded, Wire};
 

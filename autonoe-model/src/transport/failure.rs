@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::iter::successors;
 
 use super::connector::ConnectTimedOut;
-use super::tunnel::NoTunnel;
+use super::connector::NoTunnel;
 use crate::contract::{ModelError, ModelErrorCode};
 
 /// Says what it means that a request to `host` failed.

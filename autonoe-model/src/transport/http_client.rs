@@ -1,8 +1,11 @@
-//! Requests that are sent.
+//! A client for HTTP, and a model behind it.
 
+use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures::{StreamExt, stream};
 use http_body_util::Full;
 use hyper::header::{
     ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT,
@@ -12,11 +15,14 @@ use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
 use super::answer::{Answer, Body};
+use super::call::Call;
 use super::connector::{Connector, ProxyRoute};
 use super::timeouts::within;
 use super::{Authorities, BaseUrl, SecretWords, Timeouts, failure};
-use crate::contract::{ModelError, ModelErrorCode};
-use crate::wire::Encoded;
+use crate::contract::{
+    ModelClient, ModelError, ModelErrorCode, ModelIdentity, ModelRequest, ModelStream,
+};
+use crate::wire::{Encoded, Wire};
 
 /// How long a connection that nobody uses is kept. Providers close them after a minute or
 /// more, and a request that meets a closing connection fails.
@@ -136,5 +142,49 @@ impl HttpClient {
             headers.insert(name, value.clone());
         }
         Ok(request)
+    }
+}
+
+/// A model that is asked over the protocol `W`.
+pub(crate) struct HttpModel<W> {
+    wire: Arc<W>,
+    http: Arc<HttpClient>,
+    identity: ModelIdentity,
+}
+
+impl<W: Wire> HttpModel<W> {
+    pub(crate) fn new(wire: Arc<W>, http: Arc<HttpClient>, identity: ModelIdentity) -> Self {
+        Self {
+            wire,
+            http,
+            identity,
+        }
+    }
+}
+
+impl<W: Wire> fmt::Debug for HttpModel<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpModel")
+            .field("identity", &self.identity)
+            .field("protocol", &self.wire.protocol())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<W: Wire> ModelClient for HttpModel<W> {
+    fn identity(&self) -> &ModelIdentity {
+        &self.identity
+    }
+
+    fn stream(&self, request: &ModelRequest) -> ModelStream {
+        let encoded = self.wire.encode(&self.identity.model, request);
+        let call = Call::new(self.wire.clone(), self.http.clone(), encoded);
+        stream::unfold(call, async |mut call| {
+            let event = call.next().await?;
+            Some((event, call))
+        })
+        // Without it, who looks once more after the end would panic.
+        .fuse()
+        .boxed()
     }
 }

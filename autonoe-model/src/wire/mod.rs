@@ -13,12 +13,10 @@ mod decoder;
 mod encoded;
 mod openai;
 mod refusal;
-mod status_code;
 
 pub(crate) use decoder::{Decoder, ServerEvent};
 pub(crate) use encoded::Encoded;
-pub(crate) use refusal::Refusal;
-pub(crate) use status_code::status_code_of;
+pub(crate) use refusal::{Refusal, status_code_of};
 
 use crate::contract::{ModelError, ModelRequest};
 

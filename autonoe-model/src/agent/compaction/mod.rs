@@ -4,12 +4,11 @@
 //! told again in short by the model itself. Nothing is cut between a call and its result.
 
 mod cut;
-mod told;
 mod transcript;
 
 use crate::contract::{Message, ModelRequest};
 use cut::cut;
-pub(super) use told::Told;
+pub(super) use transcript::Told;
 use transcript::{shortened, transcript};
 
 /// How a conversation is made shorter.

@@ -1,18 +1,20 @@
 //! The files below a directory of the workspace.
 
 use std::ffi::{OsStr, OsString};
+use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use autonoe_core::ToolError;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use rustix::fs::{AtFlags, Dir, FileType, statat};
+use tokio_util::sync::CancellationToken;
 
-use super::Pace;
-use super::ignored::Ignored;
-use crate::tools::Workspace;
-use crate::tools::workspace::{Located, Purpose, kind_of, open_directory};
+use crate::tools::workspace::{Located, Purpose, kind_of, open_directory, open_regular};
+use crate::tools::{ToolLimits, Workspace};
 
 /// How deep directories are gone into: as many are open at once.
 const DEPTH: usize = 128;
@@ -154,4 +156,129 @@ fn names_in(directory: BorrowedFd<'_>) -> Vec<(OsString, FileType)> {
         .collect();
     names.sort_by(|(one, _), (other, _)| one.cmp(other));
     names
+}
+
+/// The files that say what to ignore; of two in one directory the later counts.
+const FILES: [&str; 2] = [".gitignore", ".ignore"];
+
+/// As much of such a file is read.
+const LIMIT: u64 = 1024 * 1024;
+
+/// What is ignored, by directory from the root on.
+///
+/// The files are opened by us and not by the `ignore` crate: one that is a FIFO would hold it
+/// up for ever, and a link would lead it out of the workspace.
+#[derive(Debug, Default)]
+pub(super) struct Ignored {
+    rules: Vec<Gitignore>,
+}
+
+impl Ignored {
+    /// Adds what the files in `directory` say, which is at `path`, and returns how to take it
+    /// back.
+    pub(super) fn enter(&mut self, directory: BorrowedFd<'_>, path: &Path) -> usize {
+        let before = self.rules.len();
+        for name in FILES {
+            self.add(directory, path, OsStr::new(name));
+        }
+        before
+    }
+
+    /// Adds what the file `name` in `directory` says about what is below `path`.
+    pub(super) fn add(&mut self, directory: BorrowedFd<'_>, path: &Path, name: &OsStr) {
+        let Ok((file, _)) = open_regular(directory, name, path) else {
+            return;
+        };
+        let mut bytes = Vec::new();
+        if file.take(LIMIT).read_to_end(&mut bytes).is_err() {
+            return;
+        }
+        let mut builder = GitignoreBuilder::new(path);
+        for line in String::from_utf8_lossy(&bytes).lines() {
+            // Git passes over lines that it does not understand, too.
+            let _ = builder.add_line(None, line);
+        }
+        self.rules.extend(builder.build().ok());
+    }
+
+    /// Takes back what was added since.
+    pub(super) fn leave(&mut self, before: usize) {
+        self.rules.truncate(before);
+    }
+
+    /// Tells whether what is at `path` is ignored: the deepest rule about it decides.
+    pub(super) fn is_ignored(&self, path: &Path, is_directory: bool) -> bool {
+        let rules = self.rules.iter().rev();
+        let mut matches = rules.map(|rules| rules.matched(path, is_directory));
+        let decided = matches.find(|found| !found.is_none());
+        decided.is_some_and(|found| found.is_ignore())
+    }
+}
+
+/// How far a search may go, and how far it has gone.
+#[derive(Debug)]
+pub(in crate::tools) struct Pace {
+    stop: CancellationToken,
+    until: Option<Instant>,
+    most: usize,
+    seen: usize,
+    broke_off: Option<String>,
+}
+
+impl Pace {
+    pub(in crate::tools) fn new(limits: &ToolLimits, stop: &CancellationToken) -> Self {
+        Self {
+            stop: stop.clone(),
+            until: Instant::now().checked_add(limits.search_time),
+            most: limits.entries,
+            seen: 0,
+            broke_off: None,
+        }
+    }
+
+    /// Counts one more entry, and tells whether the search may go on.
+    pub(in crate::tools) fn step(&mut self) -> bool {
+        self.seen += 1;
+        if self.seen > self.most {
+            let most = self.most;
+            self.broke_off = Some(format!(
+                "the search ended after {most} files and directories"
+            ));
+        }
+        self.goes_on()
+    }
+
+    /// Tells whether the search may go on.
+    pub(in crate::tools) fn goes_on(&mut self) -> bool {
+        if self.until.is_some_and(|until| Instant::now() >= until) {
+            self.broke_off = Some("the search took too long and was ended".to_owned());
+        }
+        self.broke_off.is_none() && !self.stop.is_cancelled()
+    }
+
+    /// Tells whether nobody waits for the search any more.
+    pub(in crate::tools) fn is_cancelled(&self) -> bool {
+        self.stop.is_cancelled()
+    }
+
+    /// Returns why the search did not come to its end, if it did not.
+    pub(in crate::tools) fn broke_off(&self) -> Option<&str> {
+        self.broke_off.as_deref()
+    }
+}
+
+/// A file that is read no longer than the search may go on.
+#[derive(Debug)]
+pub(in crate::tools) struct Paced<'a, R> {
+    pub(in crate::tools) file: R,
+    pub(in crate::tools) pace: &'a mut Pace,
+}
+
+impl<R: Read> Read for Paced<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.pace.goes_on() {
+            true => self.file.read(buffer),
+            false => Err(io::Error::other("the search is over")),
+        }
+    }
 }

@@ -5,10 +5,7 @@ mod conversation;
 mod decode;
 mod encode;
 mod error;
-mod prompt_cache;
-mod stop;
 mod thinking;
-mod usage;
 
 pub use thinking::ThinkingStyle;
 

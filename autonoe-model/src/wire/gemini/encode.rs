@@ -1,5 +1,7 @@
 //! A request as JSON.
 
+use std::fmt::Write;
+
 use serde_json::{Map, Value, json};
 
 use super::conversation;
@@ -53,6 +55,25 @@ fn calling_mode(choice: ToolChoice) -> Option<&'static str> {
         ToolChoice::Required => Some("ANY"),
         ToolChoice::None => Some("NONE"),
     }
+}
+
+/// Returns the path of a model: `gemini-2.5-pro`, `models/gemini-2.5-pro`, `tunedModels/mine`.
+pub(super) fn of_model(model: &str) -> String {
+    let folder = if model.contains('/') { "" } else { "models/" };
+    let mut path = format!("/v1beta/{folder}");
+    for byte in model.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'/' | b'@' => {
+                path.push(char::from(byte));
+            }
+            // A name must not become another path.
+            _ => {
+                let _ = write!(path, "%{byte:02X}");
+            }
+        }
+    }
+    path.push_str(":streamGenerateContent?alt=sse");
+    path
 }
 
 #[cfg(test)]
@@ -115,6 +136,20 @@ mod tests {
                 body["toolConfig"]["functionCallingConfig"]["mode"],
                 expected
             );
+        }
+    }
+
+    #[test]
+    fn a_model_has_its_path() {
+        for (model, expected) in [
+            ("gemini-2.5-pro", "models/gemini-2.5-pro"),
+            ("models/gemini-2.5-pro", "models/gemini-2.5-pro"),
+            ("tunedModels/mine-1", "tunedModels/mine-1"),
+            ("a?b#c d", "models/a%3Fb%23c%20d"),
+            ("ü", "models/%C3%BC"),
+        ] {
+            let expected = format!("/v1beta/{expected}:streamGenerateContent?alt=sse");
+            assert_eq!(of_model(model), expected);
         }
     }
 }

@@ -5,9 +5,6 @@ mod decode;
 mod encode;
 mod error;
 mod parts;
-mod path;
-mod stop;
-mod usage;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -37,7 +34,7 @@ impl Wire for GeminiWire {
 
     fn encode(&self, model: &str, request: &ModelRequest) -> Encoded {
         Encoded {
-            path: path::of_model(model),
+            path: encode::of_model(model),
             headers: Vec::new(),
             body: encode::body(model, request),
         }
