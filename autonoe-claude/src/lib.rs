@@ -25,7 +25,6 @@ mod mcp;
 pub mod outcome;
 mod probe;
 mod session;
-mod spec_probe;
 pub mod wire;
 
 pub use agents::ClaudeAgents;

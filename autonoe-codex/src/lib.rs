@@ -29,7 +29,6 @@ mod native_program;
 pub mod outcome;
 mod probe;
 mod session;
-mod spec_probe;
 pub mod wire;
 
 pub use agents::CodexAgents;

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::io::Read;
 use std::os::fd::BorrowedFd;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
@@ -90,4 +92,56 @@ pub(crate) fn recv_number(mut pipe: impl Read) -> std::io::Result<i32> {
     let mut bytes = [0; size_of::<i32>()];
     pipe.read_exact(&mut bytes)?;
     Ok(i32::from_ne_bytes(bytes))
+}
+
+static ENDINGS: Endings = Endings {
+    count: Mutex::new(0),
+    fewer: Condvar::new(),
+};
+
+struct Endings {
+    count: Mutex<usize>,
+    fewer: Condvar,
+}
+
+impl Endings {
+    fn count(&self) -> MutexGuard<'_, usize> {
+        self.count.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Waits until every process whose handle was dropped has been ended, or `limit` is
+/// over, and returns how many are left.
+///
+/// It is for the end of `main`: ladders go on in threads of their own, and those end
+/// with the program. It blocks the thread.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// assert_eq!(autonoe_process::wait_for_shut_downs(Duration::from_secs(15)), 0);
+/// ```
+pub fn wait_for_shut_downs(limit: Duration) -> usize {
+    let waited = ENDINGS
+        .fewer
+        .wait_timeout_while(ENDINGS.count(), limit, |count| *count > 0);
+    *waited.unwrap_or_else(PoisonError::into_inner).0
+}
+
+/// One process that is being ended, for as long as this lives.
+#[derive(Debug)]
+pub(crate) struct Ending(());
+
+impl Ending {
+    pub(crate) fn begin() -> Self {
+        *ENDINGS.count() += 1;
+        Self(())
+    }
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        *ENDINGS.count() -= 1;
+        ENDINGS.fewer.notify_all();
+    }
 }

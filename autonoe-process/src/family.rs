@@ -7,9 +7,9 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use crate::Marker;
-use crate::addressee::Addressee;
-use crate::deadline::Deadline;
-use crate::shut_down::{ProcessInfo, Sweep};
+use crate::ladder::Deadline;
+use crate::ladder::{ProcessInfo, Sweep};
+use crate::signal::Addressee;
 use crate::table::{self, Identity, Kin, Row};
 
 /// How long a killed process gets before it is looked for again.

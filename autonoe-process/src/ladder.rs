@@ -1,8 +1,8 @@
 //! What is done to end a process, step by step.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use crate::Signal;
+use crate::{Exit, Signal};
 
 /// What is done to end a process, step by step, before it is killed.
 ///
@@ -110,5 +110,91 @@ impl Default for Ladder {
             .then(Action::CloseStdin, Duration::from_secs(5))
             .then(Action::Signal(Signal::Interrupt), Duration::from_secs(2))
             .then(Action::Signal(Signal::Terminate), Duration::from_secs(2))
+    }
+}
+
+/// How a process was ended, and what else had to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ShutDown {
+    /// How it ended; `None` if even a kill has not ended it within the limit.
+    pub exit: Option<Exit>,
+    /// What ended it.
+    pub ended_by: EndedBy,
+    /// Other processes of it that had to be killed.
+    pub killed: Vec<ProcessInfo>,
+    /// What still lived when the limit was over.
+    pub left: Vec<ProcessInfo>,
+    /// The end of what it wrote to its standard error.
+    pub stderr_tail: String,
+}
+
+impl ShutDown {
+    /// Tells whether the process has ended and nothing of it is left.
+    pub fn is_complete(&self) -> bool {
+        self.exit.is_some() && self.left.is_empty()
+    }
+}
+
+/// What ended a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EndedBy {
+    /// It had ended before anything was done.
+    Itself,
+    /// This step of the ladder.
+    Step(Action),
+    /// The kill at the end of the ladder.
+    Kill,
+    /// Nothing: it lives, as far as anybody knows.
+    Nothing,
+}
+
+/// What was killed, and what could not be.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Sweep {
+    /// Processes that were killed.
+    pub killed: Vec<ProcessInfo>,
+    /// Processes that still lived when the limit was over.
+    pub left: Vec<ProcessInfo>,
+}
+
+/// A process as the system lists it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct ProcessInfo {
+    /// Its number.
+    pub pid: u32,
+    /// The number of its parent.
+    pub parent: u32,
+    /// The name of its program, as the system shortens it.
+    pub name: String,
+}
+
+/// When something is over; `None` if that is too far away to be said.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Deadline(Option<Instant>);
+
+impl Deadline {
+    pub(crate) const NEVER: Self = Self(None);
+
+    pub(crate) fn after(limit: Duration) -> Self {
+        Self(Instant::now().checked_add(limit))
+    }
+
+    pub(crate) fn has_come(self) -> bool {
+        self.left() == Some(Duration::ZERO)
+    }
+
+    /// Returns how much time is left; `None` is any amount.
+    pub(crate) fn left(self) -> Option<Duration> {
+        let left = |at: Instant| at.saturating_duration_since(Instant::now());
+        self.0.map(left)
+    }
+
+    /// Returns the earlier of both.
+    pub(crate) fn or_after(self, limit: Duration) -> Self {
+        let left = self.left().map_or(limit, |left| left.min(limit));
+        Self::after(left)
     }
 }

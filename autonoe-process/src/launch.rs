@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use crate::sandbox::{OsSandbox, Wrapped};
-use crate::{Ladder, LaunchError, Marker, SessionFolder, handed_on, inherited};
+use crate::{Ladder, LaunchError, Marker, SessionFolder, inherited, marker};
 
 /// What to start, and how.
 ///
@@ -215,7 +215,7 @@ impl Launch {
             None => (self.bare_command(), None),
         };
         // Who sets one of these variables starts something with a marker of its own.
-        let handed_on = handed_on::markers().into_iter();
+        let handed_on = marker::handed_on_markers().into_iter();
         for marker in handed_on.filter(|marker| !self.env.contains_key(OsStr::new(marker.name()))) {
             command.env(marker.name(), marker.value());
         }

@@ -1,9 +1,10 @@
 //! Environment variable that identifies a process and everything that it starts.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::family::Family;
-use crate::shut_down::{ProcessInfo, Sweep};
+use crate::ladder::{ProcessInfo, Sweep};
 
 /// An environment variable of a child, which the programs that it starts inherit.
 ///
@@ -96,7 +97,7 @@ impl Marker {
     pub fn hand_on(&self) -> bool {
         let is_ours = crate::table::is_on_this(self);
         if is_ours {
-            crate::handed_on::add(self.clone());
+            hand_on(self.clone());
         }
         is_ours
     }
@@ -118,6 +119,24 @@ impl Marker {
 #[error("{name:?} with this value cannot be a marker")]
 pub struct InvalidMarker {
     name: String,
+}
+
+static HANDED_ON: Mutex<Vec<Marker>> = Mutex::new(Vec::new());
+
+fn handed_on() -> MutexGuard<'static, Vec<Marker>> {
+    HANDED_ON.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns the markers that every child gets beside its own.
+pub(crate) fn handed_on_markers() -> Vec<Marker> {
+    handed_on().clone()
+}
+
+/// Has every child get `marker` from now on, in place of another of that name.
+fn hand_on(marker: Marker) {
+    let mut markers = handed_on();
+    markers.retain(|other| other.name() != marker.name());
+    markers.push(marker);
 }
 
 #[cfg(test)]

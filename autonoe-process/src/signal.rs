@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::Launch;
+
 /// A signal that asks a process to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -31,5 +33,23 @@ impl fmt::Display for Signal {
             Self::Terminate => "SIGTERM",
             Self::Kill => "SIGKILL",
         })
+    }
+}
+
+/// Who gets the signals that are meant for the program of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Addressee {
+    /// The child, which is the program.
+    Child,
+    /// The program in the sandbox; the child is bubblewrap, which hands no signals on.
+    InSandbox,
+}
+
+impl Addressee {
+    pub(crate) fn of(launch: &Launch) -> Self {
+        match launch.sandbox {
+            Some(_) => Self::InSandbox,
+            None => Self::Child,
+        }
     }
 }

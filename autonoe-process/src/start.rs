@@ -9,9 +9,9 @@ use std::thread;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::sync::oneshot;
 
-use crate::addressee::Addressee;
 use crate::before_exec::Tie;
 use crate::keeper::{Keeper, Lifeline, Shared, Spawned};
+use crate::signal::Addressee;
 use crate::stdio::{Stdin, Stdout};
 use crate::{Launch, LaunchError, Process, before_exec, exit, inherited};
 

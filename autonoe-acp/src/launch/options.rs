@@ -9,8 +9,9 @@ use std::time::Duration;
 use autonoe_backend::Walls;
 use autonoe_core::{AgentError, AgentErrorKind, InvalidValue, McpServer};
 use autonoe_process::find_program;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::HomeFolder;
 use super::gemini::GEMINI_KEYS;
 use crate::events::Dialect;
 
@@ -316,4 +317,20 @@ impl fmt::Debug for AcpOptions {
             .field("walls", &self.walls)
             .finish_non_exhaustive()
     }
+}
+
+/// Where an agent keeps its login, its settings and its conversations: its `HOME`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum HomeFolder {
+    /// Where the environment says: the login of the person who runs it is there.
+    ///
+    /// In an outer sandbox it can be read and not written.
+    #[default]
+    OfTheUser,
+    /// A fresh folder for each session, removed with it. The credentials must be in the
+    /// environment then, and no conversation can be resumed.
+    PerSession,
+    /// This folder, which is kept, and can be written in an outer sandbox as well.
+    Kept(PathBuf),
 }

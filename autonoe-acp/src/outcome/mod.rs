@@ -1,6 +1,5 @@
 //! How a turn ended, decided from all that is known at its end. Pure.
 
 mod decide;
-mod error_text;
 
 pub(crate) use decide::{Ending, decide};

@@ -6,6 +6,8 @@ use std::sync::{Arc, OnceLock};
 use agent_client_protocol::v1::schema::RequestPermissionResponse;
 use agent_client_protocol::v1::{ConnectionTo, Responder};
 use agent_client_protocol::{Agent, Client, Error, Lines, UntypedMessage};
+use autonoe_backend::{After, Commands, Program, Query};
+use autonoe_core::{AgentError, SessionSpec};
 use autonoe_process::{Stdin, Stdout};
 use futures::future::BoxFuture;
 use futures::{FutureExt, SinkExt, StreamExt, stream};
@@ -17,6 +19,9 @@ use tokio_util::codec::{
 };
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use super::start::Live;
+use super::turn::Turn;
+use crate::launch::AcpOptions;
 use crate::wire::{AskedPermission, SessionUpdate};
 
 /// How long a line may be. The longest that are sent hold a whole file.
@@ -166,5 +171,36 @@ fn to_io(error: AnyDelimiterCodecError) -> io::Error {
         AnyDelimiterCodecError::MaxChunkLengthExceeded => {
             io::Error::other("it sends a line that is too long")
         }
+    }
+}
+
+impl Program for Live {
+    type Options = AcpOptions;
+
+    const NAME: &str = "the agent";
+
+    const NO_STEERING: Option<&str> =
+        Some("an agent of this protocol cannot be told anything in the middle of its turn");
+
+    async fn launch(options: &AcpOptions, spec: &SessionSpec) -> Result<Self, AgentError> {
+        Self::launch(options, spec).await
+    }
+
+    async fn ready(&mut self, options: &AcpOptions, spec: &SessionSpec) -> Result<(), AgentError> {
+        self.ready(options, spec).await
+    }
+
+    async fn turn(
+        &mut self,
+        options: &AcpOptions,
+        spec: &SessionSpec,
+        query: Query,
+        commands: &mut Commands,
+    ) -> After {
+        Turn::new(self, options, spec).run(query, commands).await
+    }
+
+    async fn end(self) {
+        self.end().await;
     }
 }

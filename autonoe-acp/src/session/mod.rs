@@ -2,7 +2,6 @@
 
 mod answers;
 mod connection;
-mod program;
 mod start;
 mod turn;
 

@@ -1,10 +1,13 @@
 //! The folder of a session.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use autonoe_core::{AgentError, AgentErrorKind, write_new_file};
-use autonoe_process::{InvalidMarker, Launch, Marker, SessionFolder};
+use autonoe_core::{AgentError, AgentErrorKind, SessionSpec, TraceContext, write_new_file};
+use autonoe_process::{InvalidMarker, Launch, Marker, SessionFolder, refuse_bare_repositories};
 
 /// The variable by which everything that a session starts is found again.
 const MARKER: &str = "AUTONOE_AGENT_SESSION";
@@ -100,6 +103,49 @@ pub(super) fn marker_of(folder: &SessionFolder) -> Result<Marker, InvalidMarker>
 fn no_folder(temporary: &Path, error: io::Error) -> AgentError {
     let message = format!("the folder of a session cannot be made in {temporary:?}");
     AgentError::new(AgentErrorKind::Configuration, message).because(error)
+}
+
+/// Adds the variables of a session to the environment of its program: the trace, the variables of
+/// `spec`, which have priority, and a setting by which Git ignores planted bare repositories.
+pub fn add_session_environment(environment: &mut BTreeMap<OsString, OsString>, spec: &SessionSpec) {
+    let trace = spec.trace.iter().flat_map(TraceContext::environment);
+    environment.extend(trace.map(|(name, value)| (name.into(), value.into())));
+    let own = spec.environment.iter();
+    environment.extend(own.map(|(name, value)| (name.into(), value.into())));
+    refuse_bare_repositories(environment);
+}
+
+/// How long it may take at most to end what a killed host left running.
+const LIMIT: Duration = Duration::from_secs(5);
+
+/// Ends what hosts that were killed left running, and removes the folders of their sessions in
+/// `temporary` whose names begin with `prefix`.
+///
+/// What it cannot do is told in the log: it is no reason not to start a session.
+pub async fn sweep(temporary: &Path, prefix: &'static str) {
+    let temporary = temporary.to_owned();
+    let _ = tokio::task::spawn_blocking(move || sweep_now(&temporary, prefix)).await;
+}
+
+fn sweep_now(temporary: &Path, prefix: &str) {
+    let abandoned = match SessionFolder::abandoned_in(temporary, prefix) {
+        Ok(abandoned) => abandoned,
+        Err(error) => {
+            tracing::warn!(%error, "left folders cannot be looked for");
+            return;
+        }
+    };
+    for folder in abandoned {
+        let path = folder.path().display();
+        let Ok(marker) = marker_of(&folder) else {
+            continue;
+        };
+        let swept = marker.kill_all(LIMIT);
+        tracing::info!(%path, killed = swept.killed.len(), "the session of a killed host was removed");
+        if !swept.left.is_empty() {
+            tracing::error!(left = ?swept.left, "something of a killed host still runs");
+        }
+    }
 }
 
 #[cfg(test)]

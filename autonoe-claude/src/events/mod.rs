@@ -7,19 +7,15 @@
 //! [`Busy`] shows people what the program does while it says nothing, [`ModelCalls`] the answers
 //! of the model as they come.
 
-mod busy;
 mod calls;
 mod model_calls;
-mod rate_limit;
-mod sentences;
 mod spending;
 mod tasks;
 mod translator;
 mod turns;
 
-pub use busy::Busy;
 pub use model_calls::ModelCalls;
 pub use spending::{Spending, Spent};
-pub use tasks::{Task, Tasks};
+pub use tasks::{Busy, Task, Tasks};
 pub use translator::{Finished, Translator};
 pub use turns::{Standing, Turns};

@@ -1,14 +1,17 @@
 //! Messages in, events out.
 
-use autonoe_core::{AgentError, AgentSessionId, StreamEvent, TokenUsage, ToolStatus};
+use autonoe_core::{
+    AgentError, AgentSessionId, RateLimit, RateLimitStatus, StreamEvent, TokenUsage, ToolStatus,
+};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::calls::{Calls, WasDenied};
-use super::rate_limit::rate_limit;
-use super::{Spending, Standing, Turns, sentences};
+use super::{Spending, Standing, Turns};
 use crate::outcome::{Exit, HostAction, outcome};
-use crate::wire::{Assistant, Block, Message, ResultMessage, ToolUse, User, UserBlock};
+use crate::wire::{
+    ApiRetry, Assistant, Block, Message, RateLimitEvent, ResultMessage, ToolUse, User, UserBlock,
+};
 
 /// Makes the events of a session out of the messages of the program.
 ///
@@ -116,7 +119,7 @@ impl Translator {
                     self.tell(StreamEvent::rate_limit(limit), events);
                 }
             }
-            Message::ApiRetry(retry) => self.warn(sentences::retry(retry), events),
+            Message::ApiRetry(retry) => self.warn(retry_text(retry), events),
             Message::PermissionDenied(denied) => {
                 if let Some(call) = denied.tool_use_id.as_deref() {
                     self.calls.denied(call);
@@ -153,8 +156,7 @@ impl Translator {
         let more = evidence.result.is_none() || self.turns.tasks().any_agent();
         let mut events = Vec::new();
         for call in self.calls.take_open() {
-            let response =
-                StreamEvent::tool_response(call, sentences::UNANSWERED, ToolStatus::Error);
+            let response = StreamEvent::tool_response(call, UNANSWERED, ToolStatus::Error);
             self.tell(response, &mut events);
         }
         let end = outcome(&evidence).into_core().map(|outcome| {
@@ -260,7 +262,7 @@ impl Translator {
             self.spending.turn(result);
             return;
         }
-        if let Some(odd) = sentences::odd_end(result) {
+        if let Some(odd) = odd_end(result) {
             self.warn(odd, events);
         }
         let spent = self.spending.turn(result);
@@ -281,4 +283,59 @@ fn input(tool: &ToolUse<'_>) -> Value {
             .value()
             .unwrap_or_else(|| Value::String(input.as_str().to_owned())),
     }
+}
+
+/// Says that a call of the model is made again.
+fn retry_text(retry: &ApiRetry<'_>) -> String {
+    let error = retry.error.as_deref().unwrap_or("no reason told");
+    let failed = match retry.error_status {
+        Some(status) => format!("the model's service answered {status} ({error})"),
+        None => format!("a call of the model failed ({error})"),
+    };
+    let again = match (retry.attempt, retry.max_retries) {
+        (Some(attempt), Some(most)) => format!("retry {attempt} of {most}"),
+        (Some(attempt), None) => format!("retry {attempt}"),
+        (None, _) => "retry".to_owned(),
+    };
+    match retry.retry_delay_ms {
+        Some(delay) => format!("{failed}; {again} in {:.1} s", delay / 1000.0),
+        None => format!("{failed}; {again}"),
+    }
+}
+
+/// Says what is odd about the end of a turn that succeeded, if anything is.
+pub(super) fn odd_end(result: &ResultMessage<'_>) -> Option<&'static str> {
+    let stopped = result.terminal_reason.as_deref() == Some("hook_stopped");
+    stopped.then_some("a hook ended the turn before the agent was done")
+}
+
+/// What a call is told to have given that has no result when its session ends.
+pub(super) const UNANSWERED: &str = "the session ended before the call did";
+
+/// Says in core's words what is left of a quota, if it is understood.
+pub(super) fn rate_limit(event: &RateLimitEvent<'_>) -> Option<RateLimit> {
+    let status = match event.status.as_deref()? {
+        "allowed" => RateLimitStatus::Allowed,
+        "allowed_warning" => RateLimitStatus::Warning,
+        "rejected" => RateLimitStatus::Rejected,
+        other => {
+            tracing::debug!(status = other, "an unknown status of a quota");
+            return None;
+        }
+    };
+    Some(RateLimit {
+        status,
+        window: event.claim.as_deref().map(str::to_owned),
+        resets_at: event.resets_at,
+        used_percent: event.utilization.map(percent),
+    })
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the cast stops at the ends, which is what is wanted"
+)]
+fn percent(part: f64) -> u8 {
+    (part * 100.0).round() as u8
 }

@@ -12,8 +12,9 @@ use autonoe_core::{
     ThinkingBudget,
 };
 use autonoe_process::find_program;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::{ConfigFolder, SettingSources};
 use crate::probe::LoginCheck;
 use crate::wire::PermissionMode;
 
@@ -323,5 +324,42 @@ impl fmt::Debug for ClaudeOptions {
             .field("setting_sources", &self.setting_sources)
             .field("config", &self.config)
             .finish_non_exhaustive()
+    }
+}
+
+/// Where the program keeps its login, its settings and its conversations.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum ConfigFolder {
+    /// Where the environment says: the login of the person who runs it is there.
+    ///
+    /// Its settings files count only as far as
+    /// [`SettingSources`](super::SettingSources) says.
+    #[default]
+    OfTheUser,
+    /// A fresh folder for each session, removed with it. The credentials must be in the
+    /// environment then, and no conversation can be resumed.
+    PerSession,
+    /// This folder, which is kept.
+    Kept(PathBuf),
+}
+
+/// Which settings files count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum SettingSources {
+    /// None: no settings, no `CLAUDE.md`, no `.mcp.json`.
+    #[default]
+    None,
+    /// Those of the project. Its hooks, its environment and its `CLAUDE.md` then apply.
+    Project,
+}
+
+impl SettingSources {
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "",
+            Self::Project => "project",
+        }
     }
 }

@@ -12,9 +12,9 @@ use autonoe_core::{
 use autonoe_process::{Launch, SessionParent};
 use serde_json::json;
 
-use super::argv::{Files, arguments};
+use super::command_line::{Files, arguments};
+use super::command_line::{Folders, environment};
 use super::credentials::{BASH_SETUP, Credentials};
-use super::environment::{Folders, environment};
 use super::git_excludes::git_excludes;
 use super::settings::own_sandbox;
 use super::{ClaudeOptions, ConfigFolder, SettingSources, Settings, check_project_path};

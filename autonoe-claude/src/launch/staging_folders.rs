@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::masked_files::{is_mount_point, remove_mount_points};
+use super::git_excludes::{is_mount_point, remove_mount_points};
 
 /// The folder with the program's settings of a project.
 const SETTINGS: &str = ".claude";

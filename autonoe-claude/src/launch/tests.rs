@@ -7,8 +7,8 @@ use autonoe_core::{
     Toolbox, TraceContext,
 };
 
-use super::argv::{Files, arguments};
-use super::environment::{Folders, environment};
+use super::command_line::{Files, arguments};
+use super::command_line::{Folders, environment};
 use super::{ClaudeOptions, ConfigFolder, LaunchPlan, SettingSources, Settings};
 use crate::wire::PermissionMode;
 

@@ -7,13 +7,10 @@
 mod decide;
 mod ending;
 mod evidence;
-mod exit;
 mod quota_text;
 
 pub use decide::outcome;
-pub(crate) use ending::LOG_IN;
-pub use ending::Outcome;
+pub use ending::{Exit, Outcome, last_words};
+pub(crate) use ending::{LOG_IN, harmless};
 pub use evidence::{ApiFailure, Evidence, HostAction, RejectedQuota, RetriedCall, TurnResult};
-pub(crate) use exit::harmless;
-pub use exit::{Exit, last_words};
 pub use quota_text::{is_quota_text, reset_time};

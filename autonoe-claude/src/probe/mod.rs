@@ -4,19 +4,17 @@ mod ask;
 mod login;
 mod sandbox;
 mod stranger;
-mod version;
 
 use std::time::Duration;
 
 use autonoe_core::AgentError;
 
-use self::ask::ask;
+use self::ask::{ask, numbers};
 pub(crate) use self::login::not_logged_in;
 pub use self::login::{Login, LoginCheck};
 pub use self::sandbox::SandboxProblem;
 pub(crate) use self::sandbox::sandbox_problem;
 pub(crate) use self::stranger::{Manner, stranger};
-use self::version::numbers;
 use crate::launch::{ClaudeOptions, check_project_path};
 
 /// The builds that the protocol was tried with, from the oldest to the newest.

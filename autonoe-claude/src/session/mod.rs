@@ -9,7 +9,6 @@ mod expectation;
 mod mcp_failure;
 mod mcp_log;
 mod origins;
-mod pending;
 mod program;
 mod start;
 mod talk;

@@ -16,7 +16,7 @@ use super::answers::Answers;
 use super::expectation::Expectation;
 use super::mcp_failure::McpFailure;
 use super::mcp_log::McpLog;
-use super::pending::Pending;
+use super::talk::Pending;
 use super::talk::{Silence, Talk};
 use crate::events::{Busy, ModelCalls, Translator};
 use crate::launch::{ClaudeOptions, FOLDER, LaunchPlan, PreparedLaunch, StagingFolders};

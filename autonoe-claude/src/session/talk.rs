@@ -1,14 +1,16 @@
 //! The two pipes of the program: whole lines in, whole lines out.
 
+use std::collections::HashMap;
 use std::io;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use autonoe_process::{Process, Stdin, Stdout};
+use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
-use crate::wire::{Line, LineReader, LineTooLong, OutgoingLine};
+use crate::wire::{ControlResponse, Line, LineReader, LineTooLong, OutgoingLine};
 
 /// The program and the talk with it.
 pub(super) struct Talk {
@@ -178,4 +180,41 @@ async fn write(stdin: &mut Stdin, lines: &[OutgoingLine]) -> io::Result<()> {
         }
     }
     stdin.flush().await
+}
+
+/// An answer of the program: a value, or why there is none.
+pub(super) type Answer = Result<Option<Value>, String>;
+
+/// Questions of the host that the program has not answered yet.
+#[derive(Default)]
+pub(super) struct Pending {
+    asked: HashMap<String, oneshot::Sender<Answer>>,
+    count: u64,
+}
+
+impl Pending {
+    /// Makes an id for a question, and what its answer comes through.
+    ///
+    /// When the program ends, the answer is that there is none: everything here is dropped.
+    pub(super) fn ask(&mut self) -> (String, oneshot::Receiver<Answer>) {
+        self.count += 1;
+        let id = format!("autonoe_{}", self.count);
+        let (tell, told) = oneshot::channel();
+        self.asked.insert(id.clone(), tell);
+        (id, told)
+    }
+
+    /// Hands an answer to who asked. One that nobody asked for is ignored.
+    pub(super) fn answered(&mut self, response: &ControlResponse<'_>) {
+        let Some(asked) = self.asked.remove(response.request_id.as_ref()) else {
+            tracing::debug!(id = %response.request_id, "an answer that nobody asked for");
+            return;
+        };
+        let answer = match &response.answer {
+            Ok(_) => Ok(response.value()),
+            Err(error) => Err(error.to_string()),
+        };
+        // Whoever asked may have given up.
+        let _ = asked.send(answer);
+    }
 }

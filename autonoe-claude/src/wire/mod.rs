@@ -7,10 +7,7 @@
 mod answer_piece;
 mod assistant;
 mod control;
-mod init;
-mod json;
 mod lenient;
-mod limits;
 mod line;
 mod message;
 mod notice;
@@ -28,16 +25,15 @@ pub use control::{
     CanUseTool, ControlCancel, ControlRequest, ControlResponse, HookCallback, HookInput,
     McpMessage, Question,
 };
-pub use init::{Init, McpServerState};
-pub use json::Json;
-pub use limits::{ApiRetry, RateLimitEvent};
 pub use line::{Kind, Line, NotAMessage};
 pub use message::Message;
 pub use notice::{
-    CompactBoundary, CompactMetadata, Informational, PermissionDenied, SessionState, Status,
+    ApiRetry, CompactBoundary, CompactMetadata, Informational, Init, McpServerState,
+    PermissionDenied, RateLimitEvent, SessionState, Status,
 };
 pub use outgoing::{HookMatcher, Initialize, OnHookFailure, OutgoingLine, PermissionMode, Request};
 pub use reader::{LineReader, LineTooLong};
+pub use repair::Json;
 pub use result::{DeniedCall, ModelUsage, ResultMessage, TurnUsage};
 pub use task::{
     BackgroundTasks, TaskNotification, TaskPatch, TaskProgress, TaskStarted, TaskUpdated,

@@ -3,11 +3,10 @@
 mod calls;
 mod model_calls;
 mod pace;
-mod spending;
 mod translator;
 
 pub use calls::{EDIT, SHELL, call_of};
 pub(crate) use calls::{dynamic_name, offered};
+pub use model_calls::Spending;
 pub use pace::Pace;
-pub use spending::Spending;
 pub use translator::Translator;

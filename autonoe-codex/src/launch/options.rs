@@ -7,10 +7,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use autonoe_backend::Walls;
-use autonoe_core::{AgentError, AgentErrorKind, InvalidValue, McpServer};
+use autonoe_core::{AgentError, AgentErrorKind, InvalidValue, McpServer, SessionSpec};
 use autonoe_process::find_program;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::{CodexHome, CodexProvider};
 use crate::native_program::native;
 use crate::wire::Effort;
 
@@ -186,4 +187,74 @@ impl fmt::Debug for CodexOptions {
             .field("mcp_servers", &self.mcp_servers.keys())
             .finish_non_exhaustive()
     }
+}
+
+/// Where the program finds its login and its conversations.
+///
+/// Every session gets a home folder of its own (`CODEX_HOME`) with a configuration that Autonoe
+/// writes: no `config.toml` of a person counts, because it could start servers and hooks.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum CodexHome {
+    /// Nothing comes from anywhere, and only what
+    /// [`SessionSpec::conversations`](autonoe_core::SessionSpec::conversations) names is kept. The
+    /// model needs a [provider](super::CodexProvider) then.
+    #[default]
+    PerSession,
+    /// The login (`auth.json`) and the conversations (`sessions`) of this folder are those of the
+    /// session. `CODEX_HOME=<folder> codex login` makes the login.
+    Kept(PathBuf),
+}
+
+/// A service of models that speaks OpenAI's Responses API, and the key for it.
+///
+/// ```
+/// use autonoe_codex::CodexProvider;
+///
+/// let provider = CodexProvider::new("https://api.openai.com/v1", "OPENAI_API_KEY");
+///
+/// assert_eq!(provider.key_variable, "OPENAI_API_KEY");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct CodexProvider {
+    /// Where it is, up to what comes before `/responses`.
+    pub base_url: String,
+    /// The variable of the environment that has the key. Neither the program nor its commands get it
+    /// in their environment.
+    pub key_variable: String,
+    /// How often the program tries again what failed; `None` leaves it to the program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_retries: Option<u32>,
+}
+
+impl CodexProvider {
+    /// Makes a provider of where it is and of the variable that has the key.
+    pub fn new(base_url: impl Into<String>, key_variable: impl Into<String>) -> Self {
+        Self {
+            base_url: base_url.into(),
+            key_variable: key_variable.into(),
+            max_retries: None,
+        }
+    }
+
+    /// Limits how often the program tries again what failed.
+    #[must_use]
+    pub fn with_max_retries(mut self, retries: u32) -> Self {
+        self.max_retries = Some(retries);
+        self
+    }
+}
+
+/// Returns `spec` with what `options` say filled in; what a session says for itself wins.
+pub(crate) fn completed(options: &CodexOptions, mut spec: SessionSpec) -> SessionSpec {
+    spec.model = spec.model.or_else(|| options.model.clone());
+    for (name, server) in &options.mcp_servers {
+        if !spec.mcp_servers.contains_key(name) {
+            spec.mcp_servers.insert(name.clone(), server.clone());
+            // The run may have left out an optional server of this name.
+            spec.optional_servers.remove(name);
+        }
+    }
+    spec
 }

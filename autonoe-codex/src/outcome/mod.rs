@@ -1,7 +1,5 @@
 //! How a turn ended.
 
 mod decide;
-mod ending;
 
-pub use decide::decide;
-pub use ending::{Ending, HostAction};
+pub use decide::{Ending, HostAction, decide};

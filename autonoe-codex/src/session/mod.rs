@@ -8,8 +8,6 @@
 mod answers;
 mod expectation;
 mod ledger_of_calls;
-mod pending;
-mod program;
 mod start;
 mod talk;
 mod turn;

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use super::answers::{Answers, Refused};
 use super::expectation::begun;
-use super::pending::{Answer, Pending};
+use super::talk::{Answer, Pending};
 use super::talk::{Silence, Talk};
 use crate::events::Translator;
 use crate::launch::{CodexOptions, FOLDER, LaunchPlan, furnish, thread_settings};

@@ -1,12 +1,20 @@
 //! The two pipes of the program: whole lines in, whole lines out.
 
-use autonoe_process::{Process, Stdin, Stdout};
+use std::collections::HashMap;
+
+use autonoe_backend::{After, Commands, Program, Query};
+use autonoe_core::{AgentError, AgentErrorKind, SessionSpec};
+use autonoe_process::{Ladder, Process, Stdin, Stdout};
 use futures::StreamExt;
+use serde_json::Value;
 use tokio::io::AsyncWriteExt;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio_util::codec::{FramedRead, LinesCodec, LinesCodecError};
 
-use crate::wire::{Addressed, Outgoing};
+use super::start::Live;
+use super::turn::Turn;
+use crate::launch::CodexOptions;
+use crate::wire::{Addressed, Outgoing, RequestId, RpcError};
 
 /// The longest line that is read: 64 MiB.
 const LONGEST: usize = 64 * 1024 * 1024;
@@ -89,6 +97,85 @@ async fn write_lines(mut stdin: Stdin, mut queue: mpsc::UnboundedReceiver<Outgoi
         if let Err(error) = written.await {
             tracing::debug!(%error, "Codex does not listen any more");
             return;
+        }
+    }
+}
+
+/// What the program answers: a value, or why there is none.
+pub(super) type Answer = Result<Value, RpcError>;
+
+/// Requests of the host that the program has not answered yet.
+#[derive(Default)]
+pub(super) struct Pending {
+    asked: HashMap<i64, oneshot::Sender<Answer>>,
+    count: i64,
+}
+
+impl Pending {
+    /// Makes an id for a request, and what its answer comes through.
+    ///
+    /// When the program ends, the answer is that there is none: everything here is dropped.
+    pub(super) fn ask(&mut self) -> (i64, oneshot::Receiver<Answer>) {
+        self.count += 1;
+        let (tell, told) = oneshot::channel();
+        self.asked.insert(self.count, tell);
+        (self.count, told)
+    }
+
+    /// Hands an answer to who asked. One that nobody asked for is ignored.
+    pub(super) fn answered(&mut self, id: &RequestId, answer: Answer) {
+        let asked = match id {
+            RequestId::Number(number) => self.asked.remove(number),
+            RequestId::Text(_) => None,
+        };
+        match asked {
+            // Whoever asked may have given up.
+            Some(asked) => drop(asked.send(answer)),
+            None => tracing::debug!(?id, "an answer that nobody waits for"),
+        }
+    }
+}
+
+impl Program for Live {
+    type Options = CodexOptions;
+
+    const NAME: &str = "Codex";
+
+    async fn launch(options: &CodexOptions, spec: &SessionSpec) -> Result<Self, AgentError> {
+        Self::launch(options, spec).await
+    }
+
+    async fn ready(
+        &mut self,
+        options: &CodexOptions,
+        spec: &SessionSpec,
+    ) -> Result<(), AgentError> {
+        self.ready(options, spec).await
+    }
+
+    async fn turn(
+        &mut self,
+        options: &CodexOptions,
+        spec: &SessionSpec,
+        query: Query,
+        commands: &mut Commands,
+    ) -> After {
+        let Some(turn) = Turn::new(self, options, spec) else {
+            let reason = "the conversation has not begun";
+            query.end(Err(AgentError::new(AgentErrorKind::Protocol, reason)));
+            return After::Ready;
+        };
+        turn.run(query, commands).await
+    }
+
+    async fn end(self) {
+        let Self { talk, answers, .. } = self;
+        // Nothing is allowed any more.
+        drop(answers);
+        // It ends what it runs when its input is closed, also in the middle of a turn.
+        let report = talk.into_process().shut_down(Ladder::default()).await;
+        if !report.is_complete() {
+            tracing::error!(?report, "something of Codex is left");
         }
     }
 }

@@ -7,8 +7,8 @@ use autonoe_core::{AgentError, AgentErrorKind, SessionSpec};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep_until};
 
-use super::pending::Answer;
 use super::start::{Conversation, Live, unreadable};
+use super::talk::Answer;
 use super::talk::Silence;
 use super::words::{Speaker, Words};
 use crate::launch::CodexOptions;

@@ -3,7 +3,7 @@
 use autonoe_core::{AgentError, AgentErrorKind};
 use tokio::sync::oneshot;
 
-use super::pending::Answer;
+use super::talk::Answer;
 
 /// Who said a word, and waits for what becomes of it.
 pub(super) type Speaker = oneshot::Sender<Result<(), AgentError>>;

@@ -1,9 +1,10 @@
 //! What the program tells by itself.
 
+use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Item, RateLimits, TokenTotals, TurnError};
+use super::{Item, TokenTotals};
 
 /// Something that the program tells.
 #[derive(Clone, Debug, PartialEq)]
@@ -187,4 +188,141 @@ fn token_usage(params: &Value) -> Option<Notice> {
         total: TokenTotals::deserialize(&usage["total"]).ok()?,
         last: TokenTotals::deserialize(&usage["last"]).ok()?,
     })
+}
+
+/// What the program says of an error.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[non_exhaustive]
+pub struct TurnError {
+    /// What went wrong, for people.
+    pub message: String,
+    /// What kind of error it is.
+    pub codex_error_info: ErrorInfo,
+    /// More for people.
+    pub additional_details: Option<String>,
+}
+
+/// The kind of an error: a name, and the HTTP status where there is one.
+///
+/// ```
+/// use autonoe_codex::wire::ErrorInfo;
+///
+/// let info: ErrorInfo = serde_json::from_str(r#"{"httpConnectionFailed":{"httpStatusCode":401}}"#)?;
+///
+/// assert_eq!((info.name.as_deref(), info.status), (Some("httpConnectionFailed"), Some(401)));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(from = "Value")]
+#[non_exhaustive]
+pub struct ErrorInfo {
+    /// Its name, for example `usageLimitExceeded`; `None` if it has none.
+    pub name: Option<String>,
+    /// The HTTP status of the answer that it comes from.
+    pub status: Option<u16>,
+}
+
+impl ErrorInfo {
+    /// An error with this name and no HTTP status.
+    pub fn named(name: impl Into<String>) -> Self {
+        Self {
+            name: Some(name.into()),
+            status: None,
+        }
+    }
+
+    /// Adds the HTTP status.
+    #[must_use]
+    pub fn with_status(mut self, status: u16) -> Self {
+        self.status = Some(status);
+        self
+    }
+}
+
+impl From<Value> for ErrorInfo {
+    fn from(value: Value) -> Self {
+        match value {
+            Value::String(name) => Self::named(name),
+            Value::Object(fields) => match fields.into_iter().next() {
+                Some((name, details)) => Self {
+                    name: Some(name),
+                    status: details["httpStatusCode"]
+                        .as_u64()
+                        .and_then(|status| status.try_into().ok()),
+                },
+                None => Self::default(),
+            },
+            _ => Self::default(),
+        }
+    }
+}
+
+/// How much of a subscription is used.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[non_exhaustive]
+pub struct RateLimits {
+    /// The shorter window.
+    pub primary: Option<Window>,
+    /// The longer window.
+    pub secondary: Option<Window>,
+}
+
+/// How much of one window is used.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[non_exhaustive]
+pub struct Window {
+    /// How much, in percent.
+    pub used_percent: f64,
+    /// How long it is.
+    pub window_duration_mins: Option<i64>,
+    /// When it begins anew, in seconds of Unix time.
+    pub resets_at: Option<i64>,
+}
+
+impl RateLimits {
+    /// Returns the windows that there are.
+    pub fn windows(&self) -> impl Iterator<Item = &Window> {
+        [&self.primary, &self.secondary].into_iter().flatten()
+    }
+
+    /// Returns when everything that is spent comes back; `None` if nothing is, or if it is not said.
+    ///
+    /// ```
+    /// use autonoe_codex::wire::RateLimits;
+    ///
+    /// let limits: RateLimits = serde_json::from_str(
+    ///     r#"{"primary": {"usedPercent": 100, "resetsAt": 1794776447}, "secondary": {"usedPercent": 40}}"#,
+    /// )?;
+    ///
+    /// assert_eq!(limits.resets_at(), Some("2026-11-15T21:00:47Z".parse()?));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn resets_at(&self) -> Option<Timestamp> {
+        let spent = self.windows().filter(|window| window.is_spent());
+        spent.filter_map(Window::resets_at).max()
+    }
+}
+
+impl Window {
+    /// Tells whether nothing is left.
+    pub fn is_spent(&self) -> bool {
+        self.used_percent >= 100.0
+    }
+
+    /// Returns when it begins anew.
+    pub fn resets_at(&self) -> Option<Timestamp> {
+        Timestamp::from_second(self.resets_at?).ok()
+    }
+
+    /// Returns its name, for example `five_hour`.
+    pub fn name(&self) -> Option<String> {
+        Some(match self.window_duration_mins? {
+            300 => "five_hour".to_owned(),
+            10_080 => "seven_day".to_owned(),
+            minutes => format!("{minutes}_minutes"),
+        })
+    }
 }

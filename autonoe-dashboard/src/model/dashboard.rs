@@ -1,13 +1,17 @@
 //! The whole fleet at one moment.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
+use autonoe_core::plain_schema;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{AlertLine, Member, MemberId, Totals};
+use crate::FleetIntent;
 
 /// The whole fleet at one moment, as views show it.
 ///
@@ -134,4 +138,18 @@ mod millis {
     ) -> Result<Duration, D::Error> {
         u64::deserialize(deserializer).map(Duration::from_millis)
     }
+}
+
+/// Returns the JSON Schemas of snapshots and of what persons ask for, by name.
+///
+/// ```
+/// assert!(autonoe_dashboard::schemas().contains_key("dashboard"));
+/// ```
+pub fn schemas() -> BTreeMap<String, Value> {
+    [
+        ("dashboard", plain_schema::<Dashboard>()),
+        ("dashboard.intent", plain_schema::<FleetIntent>()),
+    ]
+    .map(|(name, schema)| (name.to_owned(), schema.to_value()))
+    .into()
 }

@@ -4,14 +4,12 @@ mod alert;
 mod dashboard;
 mod member;
 mod progress;
-mod schema;
 mod totals;
 mod words;
 
 pub use alert::{AlertLine, AlertSeverity};
-pub use dashboard::{Dashboard, FleetPhase};
+pub use dashboard::{Dashboard, FleetPhase, schemas};
 pub use member::{Member, MemberId, MemberStatus};
 pub use progress::Progress;
-pub use schema::schemas;
 pub use totals::Totals;
 pub use words::{cost_words, token_words};

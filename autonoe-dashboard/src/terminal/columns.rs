@@ -1,6 +1,10 @@
 //! Which columns there is room for.
 
+use Column::{Backend, Cost, Iteration, Member, Progress, Status, Task, Tokens};
 use ratatui::layout::Constraint;
+use ratatui::style::{Color, Modifier, Style};
+
+use crate::{AlertSeverity, FleetPhase, MemberStatus};
 
 /// A column of the table of members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,8 +18,6 @@ pub(super) enum Column {
     Backend,
     Task,
 }
-
-use Column::{Backend, Cost, Iteration, Member, Progress, Status, Task, Tokens};
 
 /// Returns the columns for a table so many cells wide, those first that are missed most.
 pub(super) fn columns(width: u16) -> &'static [Column] {
@@ -67,6 +69,43 @@ pub(super) fn progress_width(width: u16) -> u16 {
         0..48 => 10,
         48..100 => 14,
         100.. => 20,
+    }
+}
+
+pub(super) const TITLE: Style = Style::new().add_modifier(Modifier::BOLD);
+pub(super) const QUIET: Style = Style::new().fg(Color::DarkGray);
+pub(super) const ASKS: Style = Style::new().fg(Color::Yellow);
+pub(super) const SELECTED: Style = Style::new().add_modifier(Modifier::REVERSED);
+
+pub(super) fn of_status(status: MemberStatus) -> Style {
+    Style::new().fg(match status {
+        MemberStatus::Pending => Color::DarkGray,
+        MemberStatus::Running => Color::Cyan,
+        MemberStatus::Paused => Color::Yellow,
+        MemberStatus::Completed => Color::Green,
+        MemberStatus::Failed => Color::Red,
+        MemberStatus::Stopped => Color::Magenta,
+    })
+}
+
+pub(super) fn of_phase(phase: FleetPhase) -> Style {
+    Style::new().fg(match phase {
+        FleetPhase::Waiting => Color::DarkGray,
+        FleetPhase::Running => Color::Cyan,
+        FleetPhase::Paused | FleetPhase::Stopping => Color::Yellow,
+        FleetPhase::Succeeded => Color::Green,
+        FleetPhase::Failed => Color::Red,
+        FleetPhase::Stopped => Color::Magenta,
+    })
+}
+
+pub(super) fn of_severity(severity: AlertSeverity) -> Style {
+    match severity {
+        AlertSeverity::Info => Style::new().fg(Color::Blue),
+        AlertSeverity::Warning => Style::new().fg(Color::Yellow),
+        AlertSeverity::Critical => Style::new().fg(Color::Red).add_modifier(Modifier::BOLD),
+        AlertSeverity::Success => Style::new().fg(Color::Green),
+        AlertSeverity::Error => Style::new().fg(Color::Red),
     }
 }
 

@@ -3,8 +3,8 @@
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout};
 
-use super::state::{Pane, ViewState};
-use super::{head, members, panes};
+use super::screen::{Pane, ViewState};
+use super::{members, panes};
 use crate::Dashboard;
 
 /// Draws the fleet. The same fleet in the same view on the same area gives the same picture.
@@ -40,16 +40,16 @@ pub fn draw(frame: &mut Frame<'_>, dashboard: &Dashboard, state: &ViewState) {
     ])
     .areas(area);
 
-    frame.render_widget(head::objective(dashboard), objective);
-    frame.render_widget(head::standing(dashboard), standing);
-    frame.render_widget(head::totals(dashboard), totals);
+    frame.render_widget(members::objective(dashboard), objective);
+    frame.render_widget(members::standing(dashboard), standing);
+    frame.render_widget(members::totals(dashboard), totals);
     members::draw(frame, table, dashboard, state);
     match (&state.pane, state.member(dashboard)) {
         (Pane::Help, _) => panes::help(frame, pane),
         (Pane::Details, Some(member)) => panes::details(frame, pane, member),
         _ => panes::alerts(frame, pane, dashboard),
     }
-    frame.render_widget(head::last_line(state), keys);
+    frame.render_widget(members::last_line(state), keys);
     if let Pane::ConfirmKill(member) = &state.pane {
         panes::question(frame, area, member);
     }

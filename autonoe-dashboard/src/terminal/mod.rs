@@ -8,18 +8,14 @@ mod columns;
 mod draw;
 mod driver;
 mod harmless;
-mod head;
 mod keys;
 mod members;
 mod panes;
 #[cfg(feature = "terminal")]
 mod screen;
-mod state;
-mod style;
 
 pub use draw::draw;
 pub use driver::{ViewEnd, ViewInput, show};
 pub use keys::{Key, Reaction, press};
 #[cfg(feature = "terminal")]
-pub use screen::FullScreen;
-pub use state::ViewState;
+pub use screen::{FullScreen, ViewState};

@@ -6,9 +6,9 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Clear, Paragraph, Wrap};
 
+use super::columns::{ASKS, QUIET, TITLE, of_severity, of_status};
 use super::harmless::harmless;
 use super::members::bar;
-use super::style::{ASKS, QUIET, TITLE, of_severity, of_status};
 use crate::{AlertLine, Dashboard, Member, MemberId, cost_words, token_words};
 
 const KEYS: [(&str, &str); 10] = [

@@ -17,7 +17,7 @@ use super::connection_pool::PooledConnection;
 use super::door::{Entrance, enter};
 use super::folder::{NAME, within};
 use super::response::{Body, json, page, refusal};
-use super::route::{Route, Verb, route};
+use super::site::{Route, Verb, route};
 use super::{ServeLimits, ViewToken, stream};
 use crate::{DashboardSource, FleetAction, FleetIntent, MemberId};
 

@@ -18,15 +18,12 @@ mod connection_pool;
 mod door;
 mod exchange;
 mod folder;
-mod limits;
-mod page;
 mod response;
-mod route;
 mod server;
 mod site;
 mod stream;
 mod token;
 
-pub use limits::ServeLimits;
+pub use connection_pool::ServeLimits;
 pub use server::{DashboardServer, ServeError, serve, serve_within};
 pub use token::{InvalidToken, ViewToken};

@@ -2,10 +2,13 @@
 
 use std::fmt;
 
-use super::{Judge, ToolOutcome, action, keyword};
+use serde::{Deserialize, Serialize};
+
+use super::{Judge, action};
 use crate::command::CommandRunner;
-use crate::definition::{Check, PromptCheck};
+use crate::definition::{ActionOutcome, Check, KeywordCheck, KeywordMode, PromptCheck};
 use crate::error::{FlowError, FlowErrorKind};
+use crate::progress::{stands_in, words_in};
 
 /// Finds out whether a step passed.
 ///
@@ -100,7 +103,7 @@ impl<'a> StepChecker<'a> {
         answer: &StepCheckContext<'_>,
     ) -> Result<StepCheckResult, FlowError> {
         match check {
-            Check::Keyword(check) => Ok(keyword::check(check, answer.text)),
+            Check::Keyword(check) => Ok(find_keyword(check, answer.text)),
             Check::Action(check) => action::check(check, answer.actions, self.commands).await,
             Check::Prompt(check) => self.judged(check, answer).await,
         }
@@ -127,5 +130,61 @@ impl<'a> StepChecker<'a> {
 impl fmt::Debug for StepChecker<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StepChecker").finish_non_exhaustive()
+    }
+}
+
+fn find_keyword(check: &KeywordCheck, text: &str) -> StepCheckResult {
+    let holds = check
+        .mode
+        .holds(&check.keywords, |word| stands_in(word, text));
+    match holds {
+        true => {
+            let said: Vec<&str> = words_in(text, &check.keywords).collect();
+            StepCheckResult::passed(format!("the agent said {}", listed(&said)))
+        }
+        false => {
+            let missing = check.keywords.iter().filter(|word| !stands_in(word, text));
+            let missing: Vec<&str> = missing.map(String::as_str).collect();
+            let said = match check.mode {
+                KeywordMode::Any => "said none of",
+                KeywordMode::All => "did not say",
+            };
+            StepCheckResult::failed(format!("the agent {said} {}", listed(&missing)))
+        }
+    }
+}
+
+fn listed(words: &[&str]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+    quoted.join(", ")
+}
+
+/// A tool call and how it ended. A denied call has failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ToolOutcome {
+    /// The name of the tool, in the backend's spelling.
+    pub tool: String,
+    /// How the call ended.
+    pub outcome: ActionOutcome,
+    /// The input as JSON, perhaps shortened. It is recorded for steps that a model judges.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<String>,
+    /// The output that the agent received, perhaps shortened. It is recorded for steps that a model
+    /// judges.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<String>,
+}
+
+impl ToolOutcome {
+    /// Makes a call without its input and its output.
+    pub fn new(tool: impl Into<String>, outcome: ActionOutcome) -> Self {
+        Self {
+            tool: tool.into(),
+            outcome,
+            input: None,
+            output: None,
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use super::reached::Reached;
+use super::rules::Reached;
 use crate::definition::CompositeMode;
 use crate::error::FlowError;
 use crate::port::{CompletionContext, CompletionHandler, CompletionResult, ConditionStates};

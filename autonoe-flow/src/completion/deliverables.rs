@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use autonoe_core::{DeliverableStatus, Ledger, LedgerBook};
 
-use super::reached::Reached;
+use super::rules::Reached;
 use crate::definition::Deliverables;
 use crate::error::{FlowError, FlowErrorKind};
 use crate::port::{CompletionContext, CompletionHandler, CompletionResult};

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use super::reached::Reached;
+use super::rules::Reached;
 use crate::command::{CommandEnd, CommandRunner};
 use crate::definition::StateCommand;
 use crate::error::{FlowError, FlowErrorKind};

@@ -4,7 +4,6 @@ mod build;
 mod composite;
 mod deliverables;
 mod external;
-mod reached;
 mod rules;
 
 pub use self::build::{CompletionDependencies, build_completion};

@@ -2,7 +2,6 @@
 
 use async_trait::async_trait;
 
-use super::reached::Reached;
 use crate::definition::{
     CheckBudget, IterationBudget, KeywordSignal, PhaseCompletion, StepMachine, StructuredSignal,
 };
@@ -96,5 +95,39 @@ impl Rule for PhaseCompletion {
         let mut phases = self.terminal_phases.iter();
         let phase = phases.find(|phase| progress.phases.contains(*phase))?;
         Some(format!("a step of the phase `{phase}` has passed"))
+    }
+}
+
+/// What the last check of a condition found: the reason, if it holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Reached(Option<String>);
+
+impl Reached {
+    /// Keeps what a check found.
+    pub(super) fn found(&mut self, reason: Option<String>) -> CompletionResult {
+        self.0 = reason;
+        self.result()
+    }
+
+    /// Forgets what was found, before something looks that may fail.
+    pub(super) fn forget(&mut self) {
+        self.0 = None;
+    }
+
+    pub(super) fn is_complete(&self) -> bool {
+        self.0.is_some()
+    }
+
+    pub(super) fn reason(&self) -> &str {
+        self.0.as_deref().unwrap_or_default()
+    }
+
+    fn result(&self) -> CompletionResult {
+        match &self.0 {
+            Some(reason) => CompletionResult::Complete {
+                reason: reason.clone(),
+            },
+            None => CompletionResult::Incomplete,
+        }
     }
 }

@@ -4,7 +4,6 @@ mod agent;
 mod behavior;
 mod check;
 mod completion;
-mod data;
 mod data_test;
 mod escalation;
 mod names;
@@ -16,8 +15,6 @@ mod registry;
 mod retry;
 mod step;
 pub(crate) mod strict;
-mod sub_steps;
-mod target;
 mod transition;
 
 pub use agent::{FlowAgent, PromptPlaces};
@@ -31,8 +28,7 @@ pub use completion::{
     ExternalState, ExternalStateSource, IterationBudget, KeywordSignal, NamedState,
     PhaseCompletion, StateCommand, StepMachine, StructuredSignal,
 };
-pub use data::DataPath;
-pub use data_test::{DataQuestion, DataTest};
+pub use data_test::{DataPath, DataQuestion, DataTest};
 pub use escalation::{Escalation, NotificationMethod, ReturnFlow};
 pub use names::{FlowName, InvalidName, StepId, VariableName};
 pub use parameter::{Parameter, ParameterRules, ParameterType};
@@ -40,7 +36,5 @@ pub use plan::{AfterFailure, StepPlan};
 pub use prompt_ref::{FlowPath, PathRef, PromptRef, SchemePart, SchemeRef};
 pub use registry::{DEFAULT_MAX_VISITS, DEFAULT_STEP_LOOP_LIMIT, StepLimits, StepsRegistry};
 pub use retry::{Backoff, DEFAULT_MAX_RETRIES, OnExhausted, RetryPolicy};
-pub use step::{Branch, FromData, Gateway, Step, StepType, VariableValue, WorkStep};
-pub use sub_steps::Sequential;
-pub use target::Target;
-pub use transition::{OnFail, OnPass, Transition};
+pub use step::{Branch, FromData, Gateway, Sequential, Step, StepType, VariableValue, WorkStep};
+pub use transition::{OnFail, OnPass, Target, Transition};

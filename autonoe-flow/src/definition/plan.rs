@@ -3,7 +3,7 @@
 use super::escalation::Escalation;
 use super::retry::{Backoff, DEFAULT_MAX_RETRIES, OnExhausted, RetryPolicy};
 use super::step::WorkStep;
-use super::target::Target;
+use super::transition::Target;
 
 /// What a step leads to, put together from its check, its transition and its retry policy.
 ///

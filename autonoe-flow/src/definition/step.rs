@@ -2,20 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use schemars::{JsonSchema, Schema};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::check::Check;
-use super::data::DataPath;
+use super::data_test::DataPath;
 use super::data_test::DataTest;
 use super::escalation::Escalation;
 use super::names::{StepId, VariableName};
 use super::nested::read_by_type;
 use super::prompt_ref::PromptRef;
 use super::retry::RetryPolicy;
-use super::sub_steps::Sequential;
-use super::target::Target;
+use super::transition::Target;
 use super::transition::Transition;
 
 /// A step of a flow; one without a `type` is normal.
@@ -208,5 +207,41 @@ impl Gateway {
     pub fn choose(&self, data: &Value) -> Option<&Target> {
         let taken = self.branches.iter().find(|branch| branch.when.holds(data));
         taken.map(|branch| &branch.next).or(self.default.as_ref())
+    }
+}
+
+/// That sub-steps are run one after the other; in a file, `true`.
+///
+/// There is no other way: who wants several agents at once starts several.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "bool", into = "bool")]
+pub struct Sequential;
+
+impl TryFrom<bool> for Sequential {
+    type Error = &'static str;
+
+    fn try_from(is_sequential: bool) -> Result<Self, &'static str> {
+        match is_sequential {
+            true => Ok(Self),
+            false => Err(
+                "sub-steps are run one after the other; write true, or start several agents for work at the same time",
+            ),
+        }
+    }
+}
+
+impl From<Sequential> for bool {
+    fn from(_: Sequential) -> Self {
+        true
+    }
+}
+
+impl JsonSchema for Sequential {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Sequential".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"const": true})
     }
 }

@@ -1,16 +1,14 @@
 //! Telling somebody outside that a step has failed for good.
 
 mod address;
-mod log;
 mod notice;
 mod notifier;
 #[cfg(feature = "webhook")]
 mod webhook;
 
 pub(crate) use self::address::address_problem;
-pub use self::log::LogNotifier;
 pub use self::notice::{Notice, NoticeFailure};
-pub use self::notifier::{Notifier, Notifiers};
+pub use self::notifier::{LogNotifier, Notifier, Notifiers};
 #[cfg(feature = "webhook")]
 pub use self::webhook::{
     DeliveryPolicy, InvalidAuthorities, InvalidSigningKey, SigningKey, SigningKeys, WebhookEvent,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{LogNotifier, Notice};
+use super::Notice;
 use crate::definition::{Escalation, NotificationMethod};
 use crate::error::{FlowError, FlowErrorKind};
 
@@ -131,5 +131,35 @@ impl fmt::Debug for Notifiers {
         f.debug_struct("Notifiers")
             .field("has_webhook", &self.webhook.is_some())
             .finish_non_exhaustive()
+    }
+}
+
+/// Logs escalations by `tracing`, as warnings.
+///
+/// Why a step failed may repeat what an agent said. It is logged at the level `TRACE` alone;
+/// the journal of the run has it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LogNotifier;
+
+#[async_trait]
+impl Notifier for LogNotifier {
+    async fn notify(&self, escalation: &Escalation, notice: &Notice) -> Result<(), FlowError> {
+        tracing::warn!(
+            id = notice.id(),
+            to = escalation.escalate_to,
+            run = notice.run.as_str(),
+            flow = notice.flow.as_str(),
+            step = notice.step.as_str(),
+            visit = notice.visit,
+            iteration = notice.iteration,
+            code = notice.failure.code,
+            "a step failed for good and is escalated"
+        );
+        tracing::trace!(
+            id = notice.id(),
+            failure = notice.failure.message,
+            "why the step failed"
+        );
+        Ok(())
     }
 }

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::json_places::JsonPlaces;
-use super::load_error::LoadError;
+use super::loader::LoadError;
 use crate::definition::nested::{below, pointer_to, split_pointer};
 use crate::definition::strict::Strict;
 use crate::finding::{Finding, FindingKind};

@@ -1,8 +1,8 @@
 //! Loads a definition from its folder.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 use autonoe_core::TextFileError;
 use serde::de::DeserializeOwned;
@@ -12,9 +12,9 @@ use super::flow_definition::{FlowDefinition, PromptFile, Source};
 use super::folder::{FlowFolder, FolderError};
 use super::json_places::JsonPlaces;
 use super::listing::possible_prompts;
-use super::load_error::LoadError;
 use super::prompt_uses::prompt_uses;
 use crate::definition::{FlowAgent, StepsRegistry};
+use crate::error::{FlowError, FlowErrorKind};
 use crate::finding::{Finding, FindingKind};
 use crate::prompt::candidates;
 
@@ -171,4 +171,58 @@ pub(crate) fn no_folder(dir: &Path, error: io::Error) -> LoadError {
         ),
     };
     LoadError::new(Finding::new(kind, dir, "", message, hint)).because(error)
+}
+
+/// Why a definition could not be loaded.
+#[derive(Debug)]
+pub struct LoadError {
+    finding: Box<Finding>,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+impl LoadError {
+    pub(crate) fn new(finding: Finding) -> Self {
+        Self {
+            finding: Box::new(finding),
+            source: None,
+        }
+    }
+
+    pub(crate) fn because(
+        mut self,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+
+    /// Returns what is wrong, where it stands and how to mend it.
+    pub fn finding(&self) -> &Finding {
+        &self.finding
+    }
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.finding.fmt(f)
+    }
+}
+
+impl std::error::Error for LoadError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.source {
+            Some(source) => Some(source.as_ref()),
+            None => None,
+        }
+    }
+}
+
+impl From<LoadError> for FlowError {
+    fn from(error: LoadError) -> Self {
+        let kind = match error.finding.kind {
+            FindingKind::NotFound => FlowErrorKind::ConfigurationNotFound,
+            _ => FlowErrorKind::ConfigurationParse,
+        };
+        Self::new(kind, "the definition of the flow cannot be loaded").because(error)
+    }
 }

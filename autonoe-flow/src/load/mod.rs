@@ -6,7 +6,6 @@ mod flow_definition;
 mod folder;
 mod json_places;
 mod listing;
-mod load_error;
 mod loader;
 mod prompt_uses;
 
@@ -16,7 +15,6 @@ pub(crate) use flow_definition::PromptFile;
 pub(crate) use folder::{FlowFolder, FolderError};
 pub use listing::flows_in;
 pub(crate) use listing::possible_prompts;
-pub use load_error::LoadError;
-pub use loader::{AGENT_FILE, load};
+pub use loader::{AGENT_FILE, LoadError, load};
 pub(crate) use loader::{no_folder, read_document};
 pub(crate) use prompt_uses::{PromptUse, PromptUseFile, prompt_uses};

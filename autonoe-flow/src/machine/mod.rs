@@ -8,7 +8,6 @@ mod fact;
 mod failure;
 mod frame;
 mod limits;
-mod orders;
 mod result;
 mod settle;
 mod told;

@@ -2,15 +2,18 @@
 
 use std::fmt;
 
-use autonoe_core::{Durability, FlowExit, FlowStart, NotOpened, OpenSessions, SessionAccess};
+use autonoe_core::{
+    Durability, FlowExit, FlowStart, NotOpened, OpenSessions, RecordedFlow, SessionAccess,
+};
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
 use super::driver;
 use super::factory::LateLedger;
 use super::options::{FlowOptions, StartOptions};
-use super::replay::replay;
 use crate::error::{FlowError, FlowErrorKind};
-use crate::machine::{FlowAction, FlowEnd, FlowFailure, FlowMachine, FlowResult};
+use crate::load::FlowDefinition;
+use crate::machine::{FlowAction, FlowEnd, FlowFact, FlowFailure, FlowMachine, FlowResult};
 use crate::parameters::ParameterValues;
 use crate::port::CompletionHandler;
 use crate::progress::Watched;
@@ -288,4 +291,58 @@ impl fmt::Debug for Started {
             .field("iteration", &self.machine.context().iteration())
             .finish_non_exhaustive()
     }
+}
+
+/// Applies the recorded facts of an interrupted flow to `machine`. What was under way is lost, and
+/// starts again.
+pub(super) fn replay(machine: &mut FlowMachine, recorded: &RecordedFlow) -> Result<(), FlowError> {
+    for (index, fact) in recorded.facts.iter().enumerate() {
+        let fact: FlowFact = serde_json::from_value(fact.clone()).map_err(|error| {
+            let message = format!(
+                "the journal of the flow cannot be understood at its fact {}",
+                index + 1
+            );
+            FlowError::new(FlowErrorKind::Record, message).because(error)
+        })?;
+        let _ = machine.apply(fact);
+    }
+    Ok(())
+}
+
+/// Returns a hash of what decides how a flow goes on: `agent.json` and the steps.
+///
+/// Prompts are left out. They are read anew for each step, and a flow that broke
+/// off because of one may go on once it is mended.
+///
+/// ```
+/// use autonoe_flow::{FlowAgent, FlowDefinition, StepsRegistry, fingerprint};
+/// use serde_json::{from_value, json};
+///
+/// let definition = |version: &str| -> Result<FlowDefinition, serde_json::Error> {
+///     let behavior = json!({"completionType": "stepMachine"});
+///     let agent = json!({"version": version, "name": "hello", "behavior": behavior});
+///     let steps = json!({"greet": {"prompt": "greet.md", "transition": {"next": "end"}}});
+///     let registry = json!({"entryStep": "greet", "steps": steps});
+///     Ok(FlowDefinition::new(from_value::<FlowAgent>(agent)?, from_value::<StepsRegistry>(registry)?))
+/// };
+///
+/// assert_ne!(fingerprint(&definition("1")?)?, fingerprint(&definition("2")?)?);
+/// assert_eq!(fingerprint(&definition("1")?)?, fingerprint(&definition("1")?)?);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// The definition cannot be written as JSON.
+pub fn fingerprint(definition: &FlowDefinition) -> Result<String, serde_json::Error> {
+    let mut hash = Sha256::new();
+    for part in [
+        serde_json::to_vec(definition.agent())?,
+        serde_json::to_vec(definition.registry())?,
+    ] {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
+    }
+    let bytes = hash.finalize();
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

@@ -2,14 +2,13 @@
 
 mod set_outputs;
 mod signal;
-mod slot;
 
 use std::sync::Arc;
 
 use autonoe_core::{Tool, ToolError, ToolErrorCode};
 use serde_json::{Map, Value};
 
-pub use self::slot::{Collected, IterationSlot};
+pub use self::signal::{Collected, IterationSlot};
 pub use autonoe_core::{VERDICT, VerdictSlot, verdict_tool};
 
 use self::set_outputs::SetOutputs;

@@ -1,12 +1,13 @@
 //! The tool `signal`.
 
 use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use autonoe_core::{Tool, ToolContext, ToolDefinition, ToolError, ToolOutput};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::{IterationSlot, SIGNAL, fields, refused};
+use super::{SIGNAL, fields, refused};
 use crate::definition::StructuredSignal;
 use crate::progress::Signal;
 
@@ -91,5 +92,29 @@ impl Tool for GiveSignal {
         let title = format!("Signal {}", signal.name);
         self.slot.lock().signals.push(signal);
         Ok(ToolOutput::json(&json!({"success": true})).with_title(title))
+    }
+}
+
+/// Where tools put what an agent told in one iteration. Clones are the same place.
+#[derive(Clone, Debug, Default)]
+pub struct IterationSlot(Arc<Mutex<Collected>>);
+
+/// What an agent told in one iteration.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Collected {
+    /// The outputs of the step, by name. Of an output that was set twice, the later value.
+    pub outputs: Map<String, Value>,
+    /// The signals, in their order.
+    pub signals: Vec<Signal>,
+}
+
+impl IterationSlot {
+    /// Takes what was told, and leaves the slot empty.
+    pub fn take(&self) -> Collected {
+        std::mem::take(&mut *self.lock())
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, Collected> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -8,7 +8,6 @@ mod findings;
 mod names;
 mod parameters;
 mod prompts;
-mod report;
 mod steps;
 mod sub_steps;
 mod targets;
@@ -19,7 +18,7 @@ mod walks;
 use crate::load::FlowDefinition;
 use findings::Findings;
 
-pub use report::{ValidatedFlow, ValidationReport};
+pub use findings::{ValidatedFlow, ValidationReport};
 
 /// Finds what is wrong with `definition`, without reading or changing anything.
 ///

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::formula::Formula;
-use super::happened::Happened;
+use super::effort::Formula;
+use super::node::Happened;
 use super::node::{Node, Way, node};
 use crate::definition::{StepId, StepsRegistry, Target};
 

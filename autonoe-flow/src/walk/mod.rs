@@ -3,11 +3,8 @@
 mod edges;
 mod effort;
 mod explore;
-mod formula;
-mod happened;
 mod node;
 
 pub(crate) use edges::{Edge, EdgeKind, called, calls, edges, reach};
-pub(crate) use effort::{most_that_happens, steps_within};
+pub(crate) use effort::{Formula, most_that_happens, steps_within};
 pub(crate) use explore::{Verdict, explore};
-pub(crate) use formula::Formula;

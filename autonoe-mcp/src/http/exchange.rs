@@ -13,9 +13,8 @@ use tokio::time::timeout;
 
 use super::HttpLimits;
 use super::door::enter;
-use super::response::{Body, empty, json, refusal};
+use super::response::{Body, empty, json, refusal, respond};
 use super::sessions::{Served, Sessions};
-use super::stream;
 use crate::talk::{Incoming, Reply, VERSIONS, failure, read};
 use crate::token::random_name;
 
@@ -82,7 +81,7 @@ async fn post(
         }
         Reply::Answer(answer) => Ok(json(StatusCode::OK, &answer)),
         Reply::Call(call) => match accepted {
-            Accepted::Events => Ok(stream::respond(*call, limits.keep_alive)),
+            Accepted::Events => Ok(respond(*call, limits.keep_alive)),
             Accepted::Json => {
                 // Dropped with the connection, and then the call is cancelled.
                 let _guard = call.cancellation().drop_guard();

@@ -10,10 +10,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::timeout;
 
-use super::BridgeError;
 use super::bridge_request::Run;
 use super::lines::Lines;
-use super::mouth::{Mouth, mouth, write_down};
+use super::lines::{Mouth, mouth, write_down};
 use super::serve::LAST_CALLS;
 use crate::talk::{Incoming, failure, read};
 
@@ -195,4 +194,25 @@ impl Bridge {
 /// Tells the agent that the run did not answer.
 fn not_answered(id: &Value, error: &BridgeError) -> Value {
     failure(id, &ErrorData::new(GONE, error.to_string(), None))
+}
+
+/// Why nothing can be handed on. It names no address and no secret.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BridgeError {
+    /// The address is none that a run has.
+    #[error("the address of the run's tools must be one of this machine: http://127.0.0.1:PORT/..")]
+    Address,
+    /// The secret is none that can be sent.
+    #[error("the secret of the run's tools cannot be sent")]
+    Token,
+    /// Nobody is there.
+    #[error("the run is over: nobody serves its tools any more")]
+    Gone(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The run does not let us in.
+    #[error("the run does not serve these tools any more, or not with this secret (status {0})")]
+    Refused(u16),
+    /// The agent cannot be talked to.
+    #[error("the agent cannot be talked to")]
+    Pipe(#[source] io::Error),
 }

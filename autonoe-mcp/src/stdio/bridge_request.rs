@@ -13,7 +13,7 @@ use sse_stream::SseStream;
 use tokio::net::TcpStream;
 
 use super::BridgeError;
-use super::mouth::Mouth;
+use super::lines::Mouth;
 
 const CLIENT: HeaderName = HeaderName::from_static("mcp-session-id");
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");

@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::lines::Lines;
-use super::mouth::{Mouth, mouth, write_down};
+use super::lines::{Mouth, mouth, write_down};
 use crate::talk::{Calls, Desk, Reply, read};
 
 /// How long calls may still take when nothing more is asked.

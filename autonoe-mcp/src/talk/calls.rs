@@ -3,8 +3,14 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use serde_json::Value;
+use autonoe_core::ToolContext;
+use rmcp::model::ErrorData;
+use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
+
+use super::desk::{Desk, told};
+use super::message::{failure, result};
+use crate::tools::{failed, gave};
 
 /// How many calls one client may have under way.
 const MOST: usize = 64;
@@ -83,6 +89,106 @@ impl Drop for Begun {
     }
 }
 
+/// A call of a tool that has begun and is to be carried out.
+pub(crate) struct Call {
+    pub(super) desk: Arc<Desk>,
+    pub(super) begun: Begun,
+    pub(super) id: Value,
+    pub(super) tool: String,
+    pub(super) arguments: Map<String, Value>,
+    /// What the client knows the progress of the call by, if it wants to hear of it.
+    pub(super) progress: Option<Value>,
+}
+
+impl Call {
+    /// Returns what ends the call early, for who finds that nobody waits for it any more.
+    pub(crate) fn cancellation(&self) -> CancellationToken {
+        self.begun.cancelled.clone()
+    }
+
+    /// Calls the tool, and tells its progress by `tell`. Returns the answer; `None` if the client
+    /// has cancelled the call, and so wants none.
+    pub(crate) async fn carry_out(
+        self,
+        tell: impl Fn(Value) + Send + Sync + 'static,
+    ) -> Option<Value> {
+        let Self {
+            desk,
+            begun,
+            id,
+            tool,
+            arguments,
+            progress,
+        } = self;
+        let mut context =
+            ToolContext::new(desk.session.clone()).with_cancellation(begun.cancelled.clone());
+        if let Some(token) = progress {
+            let progress = Mutex::new(Progress::new(token));
+            context = context.with_progress_listener(move |title, metadata| {
+                let mut progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
+                // Told under the lock, so that it is told in order.
+                tell(progress.next(title, metadata));
+            });
+        }
+        let arguments = Value::Object(arguments);
+        let done = desk.tools.call(&tool, arguments, context).await;
+        if begun.cancelled.is_cancelled() && !desk.over.is_cancelled() {
+            return None;
+        }
+        let answer = match done {
+            Ok(output) => told(&gave(&output)),
+            // The protocol tells a name that no tool has from a tool that failed.
+            Err(error) if !desk.has(&tool) => Err(ErrorData::invalid_params(error.message, None)),
+            Err(error) => told(&failed(&error)),
+        };
+        Some(match answer {
+            Ok(answer) => result(&id, &answer),
+            Err(error) => failure(&id, &error),
+        })
+    }
+}
+
+impl Desk {
+    fn has(&self, tool: &str) -> bool {
+        self.tools
+            .definitions()
+            .any(|definition| definition.name == tool)
+    }
+}
+
+/// Counts the progress of one call: what is told must grow each time.
+#[derive(Debug)]
+pub(super) struct Progress {
+    token: Value,
+    last: Option<f64>,
+}
+
+impl Progress {
+    /// Begins at nothing. `token` is what the client knows the call by.
+    pub(super) fn new(token: Value) -> Self {
+        Self { token, last: None }
+    }
+
+    /// Makes the next notification of what a tool says that it does.
+    ///
+    /// How far it is is told by the tool's own `progress` and `total`, if it says them and they grow.
+    pub(super) fn next(&mut self, title: &str, metadata: &Map<String, Value>) -> Value {
+        let number = |name: &str| metadata.get(name).and_then(Value::as_f64);
+        let said = number("progress").filter(|said| self.last.is_none_or(|last| *said > last));
+        let mut params = json!({"progressToken": self.token});
+        if let (Some(_), Some(total)) = (said, number("total")) {
+            params["total"] = json!(total);
+        }
+        let now = said.unwrap_or_else(|| self.last.unwrap_or_default() + 1.0);
+        self.last = Some(now);
+        params["progress"] = json!(now);
+        if !title.is_empty() {
+            params["message"] = json!(title);
+        }
+        json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -128,5 +234,38 @@ mod tests {
 
         assert_eq!(one_more, Err(NotBegun::TooMany));
         assert_eq!(begun.len(), MOST);
+    }
+
+    #[test]
+    fn progress_grows_each_time() {
+        let mut progress = Progress::new(json!("t"));
+        let details = |value: Value| value.as_object().cloned().unwrap_or_default();
+        for (title, metadata, told) in [
+            (
+                "none",
+                json!({"progress": 0, "total": 100}),
+                json!({"progress": 0.0, "total": 100.0, "message": "none"}),
+            ),
+            ("one", json!({}), json!({"progress": 1.0, "message": "one"})),
+            (
+                "half",
+                json!({"progress": 50, "total": 100}),
+                json!({"progress": 50.0, "total": 100.0, "message": "half"}),
+            ),
+            (
+                "back",
+                json!({"progress": 20, "total": 100}),
+                json!({"progress": 51.0, "message": "back"}),
+            ),
+            ("", json!({"progress": "far"}), json!({"progress": 52.0})),
+        ] {
+            let mut expected = told;
+            expected["progressToken"] = json!("t");
+
+            let note = progress.next(title, &details(metadata));
+
+            assert_eq!(note["params"], expected, "{title}");
+            assert_eq!(note["method"], json!("notifications/progress"));
+        }
     }
 }

@@ -10,7 +10,7 @@ use rmcp::model::{
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::call::Call;
+use super::calls::Call;
 use super::calls::{Calls, NotBegun};
 use super::message::{Incoming, failure, result};
 use crate::tools::listed;

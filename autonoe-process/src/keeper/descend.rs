@@ -4,9 +4,9 @@ use rustix::process::Signal;
 
 use super::Keeper;
 use super::watch::Seen;
-use crate::deadline::Deadline;
 use crate::family::{BETWEEN_ROUNDS, CleanLooks};
-use crate::shut_down::ProcessInfo;
+use crate::ladder::Deadline;
+use crate::ladder::ProcessInfo;
 use crate::table::Row;
 use crate::{Action, EndedBy, Ladder, ShutDown};
 

@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use tokio::sync::oneshot;
 
-use crate::endings::Ending;
+use crate::exit::Ending;
 use crate::{Ladder, ShutDown};
 
 /// How a child is to be ended, and who wants to know.

@@ -6,11 +6,10 @@
 
 mod descend;
 mod lifeline;
-mod shared;
 mod watch;
 
 pub(crate) use lifeline::Lifeline;
-pub(crate) use shared::Shared;
+pub(crate) use watch::Shared;
 
 use std::io::{self, PipeReader};
 use std::process::Child;
@@ -22,9 +21,9 @@ use rustix::process::Pid;
 
 use self::lifeline::{HangUp, Order};
 use self::watch::{Seen, Watch};
-use crate::deadline::Deadline;
 use crate::family::Family;
-use crate::living::Living;
+use crate::identity::Living;
+use crate::ladder::Deadline;
 use crate::{Exit, Ladder, Launch, SessionFolder};
 
 /// A spawned child, as its keeper receives it.

@@ -3,13 +3,17 @@
 use std::io::{self, PipeReader, Read};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::process::ChildStderr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ioctl_fionbio};
+use tokio::sync::watch;
 
-use super::Shared;
-use crate::deadline::Deadline;
+use crate::ladder::Deadline;
+use crate::signal::Addressee;
+use crate::stderr_tail::StderrTail;
+use crate::stdio::StdinSlot;
 use crate::{Exit, exit};
 
 /// As much as is read at once.
@@ -150,6 +154,32 @@ struct Ready {
     hang_up: bool,
 }
 
+/// What a keeper and the handle of its child share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    /// How the child ended; set when all that it wrote to its standard error was read.
+    pub(crate) exit: watch::Sender<Option<Exit>>,
+    pub(crate) stdin: Arc<StdinSlot>,
+    /// Who gets the signals that are meant for the program.
+    pub(crate) addressee: Addressee,
+    stderr: Mutex<StderrTail>,
+}
+
+impl Shared {
+    pub(crate) fn new(stderr_limit: usize, addressee: Addressee) -> Arc<Self> {
+        Arc::new(Self {
+            exit: watch::Sender::new(None),
+            stdin: Arc::default(),
+            addressee,
+            stderr: Mutex::new(StderrTail::new(stderr_limit)),
+        })
+    }
+
+    pub(crate) fn stderr(&self) -> MutexGuard<'_, StderrTail> {
+        self.stderr.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::Write;
@@ -157,7 +187,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::addressee::Addressee;
+    use crate::signal::Addressee;
 
     struct Ends {
         stderr: io::PipeWriter,

@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::diagnosis::{Obstacle, Settings};
 use super::{OsSandbox, SandboxError, Wrapped};
 use crate::before_exec;
-use crate::deadline::Deadline;
+use crate::ladder::Deadline;
 
 /// How long it may take to make a sandbox; usually it is a hundredth of a second.
 const LIMIT: Duration = Duration::from_secs(20);

@@ -9,7 +9,7 @@ pub(crate) use belongs::{Kin, descendants, members, program_in_sandbox};
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{boot, children, is_on_this, own_session, read, row_of, still_is};
 
-use crate::shut_down::ProcessInfo;
+use crate::ladder::ProcessInfo;
 
 /// A process in the list.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::future;
 use autonoe_core::{AgentError, AgentErrorKind, MessageStream, SessionOutcome, StreamEvent};
 use futures::{StreamExt, stream};
 
-use super::fault::Fault;
+use super::plan::Fault;
 use super::plan::Plan;
 
 type Item = Result<StreamEvent, AgentError>;

@@ -49,7 +49,6 @@ mod bash;
 mod checks;
 mod engine;
 mod hook;
-mod marker;
 mod report;
 mod repository;
 mod session_host;

@@ -2,7 +2,10 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use autonoe_core::{Journal, Project, RunAction};
+use autonoe_core::{
+    Durability, FileJournal, Journal, JournalError, JournalLine, Project, RunAction, RunId,
+    RunJournal,
+};
 use jiff::Timestamp;
 
 use crate::{ScriptedAgents, SessionScript};
@@ -100,5 +103,47 @@ impl RunAttempt {
 
     fn given(&self) -> std::sync::MutexGuard<'_, Vec<Arc<ScriptedAgents>>> {
         self.agents.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What happens once the last line is written.
+pub(super) type Death = Box<dyn Fn() + Send + Sync>;
+
+/// Takes as many lines as it was told to, calls a death and takes no more.
+pub(super) struct UpToLine {
+    inner: FileJournal,
+    left: Mutex<usize>,
+    death: Death,
+}
+
+impl UpToLine {
+    pub(super) fn new(inner: FileJournal, lines: usize, death: Death) -> Self {
+        Self {
+            inner,
+            left: Mutex::new(lines),
+            death,
+        }
+    }
+}
+
+impl RunJournal for UpToLine {
+    fn append(
+        &self,
+        run: &RunId,
+        at: Timestamp,
+        line: &JournalLine,
+        durability: Durability,
+    ) -> Result<(), JournalError> {
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        if *left == 0 {
+            return Err(JournalError::new("the run was interrupted here"));
+        }
+        self.inner.append(run, at, line, durability)?;
+        *left -= 1;
+        if *left == 0 {
+            // Still with the lock: a death that does not return stops every other writer, too.
+            (self.death)();
+        }
+        Ok(())
     }
 }

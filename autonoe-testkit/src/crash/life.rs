@@ -6,8 +6,8 @@ use autonoe_core::{FileJournal, ProjectRun, ProjectRunError, RunControl, RunRepo
 use tokio::sync::Notify;
 
 use super::attempt::RunAttempt;
+use super::attempt::{Death, UpToLine};
 use super::child;
-use super::up_to_line::{Death, UpToLine};
 use crate::VirtualClock;
 
 /// Makes the run of an attempt.

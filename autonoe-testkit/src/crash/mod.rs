@@ -3,11 +3,9 @@
 mod attempt;
 mod child;
 mod comparison;
-mod difference;
 mod life;
 mod points;
 mod report;
-mod up_to_line;
 
 pub use attempt::RunAttempt;
 pub use points::CrashPoints;

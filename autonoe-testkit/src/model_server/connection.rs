@@ -16,8 +16,8 @@ use tokio_util::sync::CancellationToken;
 use super::api::{Decision, Head, ModelApi, Reply};
 use super::cut::{CuttableStream, Scissors};
 use super::headers::without_secrets;
-use super::open::OpenExchange;
 use super::pieces::Pieces;
+use super::playing::OpenExchange;
 use super::{Ending, Exchange, Headers, RequestLog};
 
 /// What all connections of a server share.

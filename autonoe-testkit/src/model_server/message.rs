@@ -6,9 +6,9 @@ use bytes::Bytes;
 use hyper::HeaderMap;
 use serde_json::Value;
 
-use super::block::{Block, Content, ToolInput};
 use super::event::Event;
 use super::headers::scripted_header;
+use super::pieces::{Block, Content, ToolInput};
 use super::{Place, StopReason, StreamFault, Usage};
 
 /// How many characters one event of a stream carries, unless the script says otherwise.

@@ -19,7 +19,6 @@
 //! fails the test in `verify` and on drop. So does a turn that nobody asked for.
 
 mod api;
-mod block;
 mod connection;
 mod cut;
 mod event;
@@ -30,7 +29,6 @@ mod json;
 mod listener;
 mod log;
 mod message;
-mod open;
 mod pieces;
 mod playing;
 mod prompt;
@@ -41,7 +39,6 @@ mod script;
 mod scripted;
 mod server;
 mod stop;
-mod stream_fault;
 mod turn;
 mod vendor;
 
@@ -49,6 +46,7 @@ pub mod anthropic;
 pub mod gemini;
 pub mod openai;
 
+pub use cut::{Place, StreamFault};
 pub use exchange::{Answer, Ending, Exchange};
 pub use headers::{Credential, Headers};
 pub use log::{NotSeen, RequestLog};
@@ -59,5 +57,4 @@ pub use request::Request;
 pub use script::{MainRequests, Script};
 pub use server::ModelServer;
 pub use stop::{StopReason, Usage};
-pub use stream_fault::{Place, StreamFault};
 pub use turn::Turn;

@@ -8,12 +8,13 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use hyper::body::{Body, Frame};
+use serde_json::Value;
 use tokio::time::Sleep;
 
 use super::Ending;
 use super::api::StreamEnd;
 use super::cut::Scissors;
-use super::open::OpenExchange;
+use super::playing::OpenExchange;
 
 /// The body of a streamed answer.
 #[derive(Debug)]
@@ -77,6 +78,46 @@ impl Body for Pieces {
             }
             // hyper drops the body when the client leaves.
             StreamEnd::Hang => Poll::Pending,
+        }
+    }
+}
+
+/// A part of a message.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Block {
+    pub(super) content: Content,
+    /// What the vendor signs it with, if the script says so.
+    pub(super) signature: Option<String>,
+}
+
+/// What a part of a message is.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Content {
+    Text(String),
+    Thinking(String),
+    ToolUse {
+        /// Made from the number of the turn when there is none.
+        id: Option<String>,
+        name: String,
+        input: ToolInput,
+    },
+    Raw(Value),
+}
+
+/// What a tool is called with.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum ToolInput {
+    Json(Value),
+    /// Text as it streams out, which need not be JSON.
+    Text(String),
+}
+
+impl ToolInput {
+    /// Returns it as the text of JSON, or what the script has in its place.
+    pub(super) fn to_text(&self) -> String {
+        match self {
+            Self::Json(input) => input.to_string(),
+            Self::Text(text) => text.clone(),
         }
     }
 }

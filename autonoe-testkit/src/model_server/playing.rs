@@ -3,10 +3,12 @@
 use std::any::Any;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio_util::sync::CancellationToken;
 
 use super::script::{MainRequests, Responder, Script, Step};
-use super::{Answer, Prompt, Turn};
+use super::{Answer, Ending, Prompt, RequestLog, Turn};
 
 /// A script while it is played.
 #[derive(Debug)]
@@ -93,4 +95,57 @@ fn said(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
     text.unwrap_or("something other than text").to_owned()
+}
+
+/// An exchange under way. Dropped, it has ended because the client left or because the
+/// server was stopped.
+pub(super) struct OpenExchange {
+    log: Arc<dyn EndLog>,
+    number: usize,
+    stopped: CancellationToken,
+}
+
+/// Where ends are written down, whatever the requests are.
+trait EndLog: Send + Sync {
+    fn ended(&self, number: usize, ending: Ending);
+}
+
+impl<R: Send + Sync> EndLog for RequestLog<R> {
+    fn ended(&self, number: usize, ending: Ending) {
+        Self::ended(self, number, ending);
+    }
+}
+
+impl OpenExchange {
+    pub(super) fn new<R: Send + Sync + 'static>(
+        log: &RequestLog<R>,
+        number: usize,
+        stopped: &CancellationToken,
+    ) -> Self {
+        Self {
+            log: Arc::new(log.clone()),
+            number,
+            stopped: stopped.clone(),
+        }
+    }
+
+    /// Says how it ended. Only the first word counts.
+    pub(super) fn ended(&self, ending: Ending) {
+        self.log.ended(self.number, ending);
+    }
+}
+
+impl Drop for OpenExchange {
+    fn drop(&mut self) {
+        self.ended(match self.stopped.is_cancelled() {
+            true => Ending::Stopped,
+            false => Ending::PeerLeft,
+        });
+    }
+}
+
+impl std::fmt::Debug for OpenExchange {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("OpenExchange").field(&self.number).finish()
+    }
 }

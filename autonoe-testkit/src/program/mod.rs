@@ -13,14 +13,12 @@
 
 mod camera;
 mod folders;
-mod git;
 mod host;
 mod waiting;
 mod watched_run;
 
 pub use camera::Camera;
-pub use folders::{files_in, names_in, processes_in, sessions_in};
-pub use git::git;
+pub use folders::{files_in, git, names_in, processes_in, sessions_in};
 pub use host::Host;
 pub use waiting::{PATIENCE, events_of, eventually, within};
 pub use watched_run::{WatchedRun, status_on_disk};

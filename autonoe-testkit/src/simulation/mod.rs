@@ -10,19 +10,14 @@
 //! after who decides took note of that, and counts what was done until then once. [`Rules`] can be switched off, to see that the simulation
 //! finds what they are for.
 
-mod driver;
 mod faults;
-mod host;
-mod random;
 mod script;
 mod store;
 mod verdict;
 mod world;
 
-pub use driver::Driver;
-pub use host::Host;
-pub use random::Random;
+pub use faults::Random;
 pub use script::Script;
 pub use store::{Fenced, Rules, Store};
 pub use verdict::{Tally, Violation};
-pub use world::{FAULTS_END, HOSTS, World, simulate};
+pub use world::{Driver, FAULTS_END, HOSTS, Host, World, simulate};

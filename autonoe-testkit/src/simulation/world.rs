@@ -1,11 +1,12 @@
 //! Several hosts, one project and everything that can go wrong between them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Debug;
 
 use jiff::Timestamp;
 
 use super::faults::Event;
-use super::{Driver, Host, Random, Rules, Script, Store, Tally, Violation};
+use super::{Random, Rules, Script, Store, Tally, Violation};
 
 /// How many hosts there are.
 pub const HOSTS: usize = 3;
@@ -136,5 +137,72 @@ impl<D: Driver> World<D> {
     pub fn at(&self) -> Timestamp {
         let millis = i64::try_from(self.now).unwrap_or(i64::MAX);
         Timestamp::from_millisecond(millis).unwrap_or(Timestamp::MAX)
+    }
+}
+
+/// Decides what the hosts of a [`World`] do, as the code under test does.
+pub trait Driver: Sized {
+    /// Something that happens beside faults.
+    type Event: Debug;
+
+    /// What a host has in its hands.
+    type Hands: Debug + Default;
+
+    /// Returns what a host does first in each of its lives.
+    fn first(life: u32) -> Self::Event;
+
+    /// Tells whether a host is still there to see an event.
+    fn sees(host: &Host<Self::Hands>, event: &Self::Event) -> bool;
+
+    /// Tells whether an event happens also to a host that is cut off. All others come later then.
+    fn needs_no_touch(event: &Self::Event) -> bool;
+
+    /// Lets an event happen to a host that is awake.
+    fn happen(world: &mut World<Self>, host: usize, event: Self::Event);
+
+    /// Lets an event happen that is nobody's in particular; there is none by default.
+    fn happen_elsewhere(_world: &mut World<Self>, event: Self::Event) {
+        unreachable!("{event:?} happens to a host");
+    }
+
+    /// Empties the hands of a host that crashes. Its agent may live on, as an orphan.
+    fn crash(hands: &mut Self::Hands, orphan: Option<u32>, store: &mut Store);
+
+    /// Returns how many sessions it gave up as lost.
+    fn lost(&self, store: &Store) -> usize;
+
+    /// Returns what it found that must never be, of its own.
+    fn violation(&self) -> Option<Violation>;
+}
+
+/// One of the machines that may work on the run.
+#[derive(Debug, Default)]
+pub struct Host<H> {
+    /// Counts the starts; what an earlier life had in mind is gone.
+    pub life: u32,
+    /// An earlier life whose agent lives on after the crash.
+    pub orphan: Option<u32>,
+    pub(super) down: bool,
+    pub(super) asleep_until: u64,
+    /// Until when it cannot reach the store.
+    pub(super) cut_off_until: u64,
+    /// What it has in its hands.
+    pub hands: H,
+}
+
+impl<H> Host<H> {
+    /// Tells whether it is not down.
+    pub fn is_up(&self) -> bool {
+        !self.down
+    }
+
+    /// Tells whether what `life` began is still there.
+    pub fn lives(&self, life: u32) -> bool {
+        !self.down && self.life == life
+    }
+
+    /// Tells whether the agent that `life` started is still there.
+    pub fn agent_lives(&self, life: u32) -> bool {
+        self.lives(life) || self.orphan == Some(life)
     }
 }

@@ -1,8 +1,7 @@
 //! What the host sends.
 
 mod answer;
-mod line;
 mod request;
 
-pub use line::OutgoingLine;
+pub use answer::OutgoingLine;
 pub use request::{HookMatcher, Initialize, OnHookFailure, PermissionMode, Request};

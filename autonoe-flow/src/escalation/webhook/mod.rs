@@ -1,14 +1,11 @@
 //! Escalations to a service, by HTTP.
 
-mod authorities;
-mod event;
 mod key;
 mod notifier;
 mod policy;
 mod post;
 
-pub use self::authorities::InvalidAuthorities;
-pub use self::event::{WebhookEvent, WebhookTarget};
 pub use self::key::{InvalidSigningKey, SigningKey, SigningKeys};
-pub use self::notifier::WebhookNotifier;
+pub use self::notifier::{WebhookEvent, WebhookNotifier, WebhookTarget};
 pub use self::policy::DeliveryPolicy;
+pub use self::post::InvalidAuthorities;

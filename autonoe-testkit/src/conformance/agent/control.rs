@@ -7,8 +7,8 @@ use autonoe_core::{AgentError, AgentErrorKind, SessionControl, SessionOutcome, S
 
 use super::harness::Scenario;
 use super::record::Happening;
+use super::stand::Subject;
 use super::stand::{GateIs, Session, Stand, dispose, prompt, read, read_until};
-use super::subject::Subject;
 use crate::conformance::checks::{Finding, Flaw, within};
 
 /// Interrupts from another task, as a run does.

@@ -10,8 +10,8 @@ use super::harness::{AgentHarness, Scenario};
 use super::probe_tool;
 use super::record::Happening;
 use super::sessions::says;
+use super::stand::Subject;
 use super::stand::{GateIs, Session, Stand, dispose, is_asked, is_ran, prompt, read, read_until};
-use super::subject::Subject;
 use crate::conformance::checks::{Finding, Flaw, within};
 
 /// Looks at the call in the stream, looks away, and waits for the tool to run all the same.

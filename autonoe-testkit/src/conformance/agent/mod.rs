@@ -2,16 +2,13 @@
 
 mod calls;
 mod control;
-mod enclosed;
 mod harness;
 mod lifetimes;
-mod options;
 mod played;
 mod probe_tool;
 mod record;
 mod sessions;
 mod stand;
-mod subject;
 mod suite;
 mod survey;
 mod survivors;
@@ -20,12 +17,11 @@ mod turns;
 mod unclaimed;
 
 use self::sessions::Sessions;
-use self::subject::Subject;
+use self::stand::Subject;
 use super::checks::Checks;
 use super::report::Conformance;
 
-pub use harness::{AgentHarness, ProbeCall, Scenario};
-pub use options::assert_option_refused;
+pub use harness::{AgentHarness, ProbeCall, Scenario, assert_option_refused};
 
 /// Checks an [`AgentClient`](autonoe_core::AgentClient) and its factory against their contracts.
 ///

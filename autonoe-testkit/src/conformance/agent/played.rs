@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use super::harness::Scenario;
 use super::record::Happening;
+use super::stand::Subject;
 use super::stand::{GateIs, Session, Stand, dispose, prompt, read};
-use super::subject::Subject;
 use crate::conformance::checks::{Finding, Flaw, panicked};
 
 /// A session that was played: what its turn came to, and all that happened.

@@ -9,11 +9,12 @@ use jiff::Timestamp;
 use super::harness::{ProbeCall, Scenario};
 use super::played::{Played, play};
 use super::probe_tool;
+use super::stand::Subject;
 use super::stand::{GateIs, Stand};
-use super::subject::Subject;
+use super::survey::missing;
 use super::survivors::left_in_background;
+use crate::conformance::checks::Marker;
 use crate::conformance::checks::{Finding, Flaw};
-use crate::conformance::marker::Marker;
 
 /// What the agent says in the session `says`.
 pub(super) const TEXT: &str = "The agent says this: ä, 🦀 and \"quotes\".";
@@ -194,4 +195,33 @@ fn needs(support: Support, otherwise: &str) -> Finding {
     } else {
         Err(Flaw::Untestable(otherwise.to_owned()))
     }
+}
+
+/// Lets an agent run a command that writes into the project and beside it: the first shows that
+/// it ran.
+pub(super) async fn an_agent_is_kept_in(subject: &Subject<'_>, claimed: Support) -> Finding {
+    if !claimed.is_yes() {
+        let why = "the backend makes no outer sandbox";
+        return Err(Flaw::Untestable(why.to_owned()));
+    }
+    let project = subject.harness.project();
+    let beside = project.parent().filter(|folder| folder.parent().is_some());
+    let beside = beside.ok_or_else(|| {
+        Flaw::Untestable("the project is in no folder that could be written to".to_owned())
+    })?;
+    let (inside, outside) = (Marker::in_dir(&project), Marker::in_dir(beside));
+    let scenario = runs(&format!("{}; {}", inside.touch(), outside.touch()));
+
+    let session = play(subject, "enclosed", &scenario, GateIs::OpenInWalls).await;
+
+    outside.is_absent()?;
+    let Ok(played) = &session else {
+        return Err(missing(&session));
+    };
+    ensure!(
+        inside.is_absent().is_err(),
+        "the command did not run in the outer sandbox: {:?}",
+        played.responses()
+    );
+    Ok(())
 }

@@ -10,9 +10,9 @@ use super::played::Played;
 use super::sessions::{
     COMMAND, Session, Sessions, TEXT, asks_gate, runs, says, takes_tools, two_calls, uses,
 };
-use super::subject::Subject;
+use super::stand::Subject;
 use super::survey::{missing, over, pairs};
-use super::{calls, control, enclosed, lifetimes, probe_tool, told, turns, unclaimed};
+use super::{calls, control, lifetimes, probe_tool, sessions, told, turns, unclaimed};
 use crate::conformance::checks::{Checks, Finding, Flaw, panicked};
 
 pub(super) async fn probe(checks: &mut Checks, harness: &dyn AgentHarness) {
@@ -261,7 +261,7 @@ pub(super) async fn outer_sandbox(checks: &mut Checks, subject: &Subject<'_>, se
         checks,
         subject,
         "an agent in the outer sandbox writes to its project alone",
-        enclosed::an_agent_is_kept_in(subject, claimed),
+        sessions::an_agent_is_kept_in(subject, claimed),
     )
     .await;
 }

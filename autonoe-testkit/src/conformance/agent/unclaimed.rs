@@ -9,8 +9,8 @@ use autonoe_core::{
 use futures::StreamExt;
 
 use super::sessions::says;
+use super::stand::Subject;
 use super::stand::{GateIs, Session, Stand, dispose, prompt};
-use super::subject::Subject;
 use crate::conformance::checks::{Finding, Flaw, within};
 
 /// A field of a session that a backend must claim before it accepts it.

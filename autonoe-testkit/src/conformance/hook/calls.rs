@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use autonoe_core::{Mode, RunId, SessionKey, ToolCall, ToolKind};
 use serde_json::{Value, json};
 
-use crate::conformance::marker::Marker;
+use crate::conformance::checks::Marker;
 
 /// A call to ask a hook about.
 pub(super) struct Asked {

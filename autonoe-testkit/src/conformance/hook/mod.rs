@@ -10,8 +10,7 @@ use futures::FutureExt;
 use tokio::task::JoinSet;
 
 use self::calls::Asked;
-use super::checks::{Checks, Finding, Flaw, panic_text};
-use super::marker::Marker;
+use super::checks::{Checks, Finding, Flaw, Marker, panic_text};
 use super::report::Conformance;
 
 /// Checks a [`PreToolUseHook`] against its contract: with calls of every kind and odd ones.

@@ -3,7 +3,6 @@
 mod access;
 mod concurrency;
 mod fencing;
-mod owning;
 mod reopened;
 mod sample;
 mod saving;
@@ -106,7 +105,7 @@ const CHECKS: &[(&str, Check)] = &[
         concurrency::readers_see_old_or_new(it).boxed()
     }),
     ("a run that owns the ledger loads its own saves", |it| {
-        owning::own_saves_are_not_foreign(it).boxed()
+        fencing::own_saves_are_not_foreign(it).boxed()
     }),
 ];
 

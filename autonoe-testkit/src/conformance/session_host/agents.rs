@@ -12,7 +12,7 @@ use autonoe_core::{
 use futures::{StreamExt, stream};
 use serde_json::{Value, json};
 
-use super::signs::{BEGUN, GONE, Signs, TOLD, TRIED};
+use super::ground::{BEGUN, GONE, Signs, TOLD, TRIED};
 
 /// What a session of the suite is told to do. It stands in its prompt.
 pub(super) mod does {

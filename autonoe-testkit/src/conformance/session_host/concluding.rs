@@ -6,10 +6,10 @@ use autonoe_core::{
 use jiff::Timestamp;
 
 use super::agents::does;
+use super::ground::BEGUN;
 use super::ground::{Stand, run};
 use super::overtaking::is_fenced;
 use super::running::told_as_before;
-use super::signs::BEGUN;
 use crate::conformance::checks::{Finding, Flaw};
 
 pub(super) async fn end_is_told_twice(it: Stand) -> Finding {

@@ -5,8 +5,8 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::agents::does;
+use super::ground::{BEGUN, GONE};
 use super::ground::{Stand, key, session, told};
-use super::signs::{BEGUN, GONE};
 use crate::conformance::checks::{Finding, Flaw};
 
 pub(super) async fn beats_while_it_works(it: Stand) -> Finding {

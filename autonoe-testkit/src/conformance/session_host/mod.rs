@@ -6,7 +6,6 @@ mod ending;
 mod ground;
 mod overtaking;
 mod running;
-mod signs;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -6,8 +6,8 @@ use autonoe_core::{Epoch, InstructionName, SessionHostError};
 use tokio_util::sync::CancellationToken;
 
 use super::agents::does;
+use super::ground::BEGUN;
 use super::ground::{Stand, key, run, session, told};
-use super::signs::BEGUN;
 use crate::conformance::checks::Finding;
 
 pub(super) async fn older_epochs_are_refused(it: Stand) -> Finding {

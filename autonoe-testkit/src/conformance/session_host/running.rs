@@ -4,8 +4,8 @@ use autonoe_core::{HostedOutcome, InstructionName};
 use tokio_util::sync::CancellationToken;
 
 use super::agents::{MESSAGE, does};
+use super::ground::{BEGUN, TOLD};
 use super::ground::{Stand, key, run, session, told};
-use super::signs::{BEGUN, TOLD};
 use crate::conformance::checks::Finding;
 
 pub(super) async fn outcome_is_told(it: Stand) -> Finding {

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::model_server::block::{Block, Content, ToolInput};
 use crate::model_server::event::{Event, Stage, in_pieces};
 use crate::model_server::ids::Ids;
 use crate::model_server::json::SIGNATURE;
+use crate::model_server::pieces::{Block, Content, ToolInput};
 use crate::model_server::{Message, Prompt, Usage};
 
 /// Returns the whole message, or says why it cannot be told in one piece.

@@ -5,7 +5,6 @@
 //! about a subscription, which no other vendor does in this way.
 
 mod events;
-mod messages;
 mod rate_limits;
 mod read;
 mod refusal;

@@ -25,10 +25,8 @@
 //! [`Turn::raw`](super::Turn::raw).
 
 mod chunks;
-mod part;
 mod read;
 mod refusal;
 mod server;
-mod vendor;
 
 pub use server::GeminiServer;

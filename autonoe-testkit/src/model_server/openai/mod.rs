@@ -22,7 +22,6 @@ mod chat;
 mod refusal;
 mod responses;
 mod server;
-mod vendor;
 
 pub use server::OpenAiServer;
 

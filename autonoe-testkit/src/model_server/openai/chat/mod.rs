@@ -1,7 +1,6 @@
 //! Chat Completions.
 
 mod chunks;
-mod delta;
 mod read;
 
 use serde_json::{Value, json};

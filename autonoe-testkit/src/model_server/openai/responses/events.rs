@@ -2,16 +2,16 @@
 
 use serde_json::{Value, json};
 
-use crate::model_server::block::Content;
 use crate::model_server::event::{Event, Stage, in_pieces};
 use crate::model_server::ids::Ids;
+use crate::model_server::pieces::Content;
 use crate::model_server::{Message, Prompt};
 
-use super::{item, response};
+use super::response;
 
 /// Returns the events of the message, or says why there are none.
 pub(super) fn stream(message: &Message, prompt: &Prompt, ids: Ids) -> Result<Vec<Event>, String> {
-    let items = item::items(message, prompt, ids)?;
+    let items = response::items(message, prompt, ids)?;
     let begun = response::begun(message.model.as_deref(), prompt, ids);
     let mut told = Told::default();
     told.add("response.created", json!({"response": begun}));
@@ -204,7 +204,7 @@ mod tests {
             let thought = joined(&events, "response.reasoning_summary_text.delta");
             let said = joined(&events, "response.output_text.delta");
             let called = joined(&events, "response.function_call_arguments.delta");
-            let items = item::items(&message, &prompt, Ids::fixed()).unwrap();
+            let items = response::items(&message, &prompt, Ids::fixed()).unwrap();
             prop_assert_eq!(items[0]["summary"][0]["text"].as_str().unwrap_or_default(), thought);
             prop_assert_eq!(&items[1]["content"][0]["text"], &said);
             prop_assert_eq!(&items[2]["arguments"], &called);

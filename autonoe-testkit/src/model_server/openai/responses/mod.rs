@@ -1,7 +1,6 @@
 //! The Responses API.
 
 mod events;
-mod item;
 mod read;
 mod response;
 
@@ -20,7 +19,7 @@ pub(super) struct Responses;
 
 impl Wire for Responses {
     fn whole(&self, message: &Message, prompt: &Prompt, ids: Ids) -> Result<Value, String> {
-        let items = item::items(message, prompt, ids)?;
+        let items = response::items(message, prompt, ids)?;
         response::ended(message, prompt, ids, items)
     }
 
