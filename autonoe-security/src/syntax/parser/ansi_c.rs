@@ -104,9 +104,8 @@ fn push_byte(value: u32, bytes: &mut Vec<u8>) -> Option<()> {
 }
 
 fn push_character(value: u32, bytes: &mut Vec<u8>) -> Option<()> {
-    let character = char::from_u32(value).filter(|character| *character != '\0')?;
-    bytes.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
-    Some(())
+    // Bash keeps the escape of another character as it is where the locale has no such character.
+    push_byte(value, bytes).filter(|()| value < 0x80)
 }
 
 #[cfg(test)]
@@ -134,7 +133,17 @@ mod tests {
     #[test]
     fn what_is_no_text_is_refused() {
         for raw in [
-            r"\0", r"\x00", r"\400", r"\xff", r"\x", r"\x{41}", r"\ud800", r"\u", r"\c\\",
+            r"\0",
+            r"\x00",
+            r"\400",
+            r"\xff",
+            r"\x",
+            r"\x{41}",
+            r"\ud800",
+            r"\u",
+            r"\c\\",
+            r"\u00e9",
+            r"\U0001f980",
         ] {
             assert_eq!(decoded(raw), None, "{raw}");
         }
