@@ -7,6 +7,7 @@ use crate::everyday::background_command::daemon;
 use crate::everyday::credentials::credentials;
 use crate::everyday::dev_server::dev_server;
 use crate::everyday::files::{claude_tools, files};
+use crate::everyday::flow_conversation::a_step_continues_the_conversation_of_the_step_before;
 use crate::everyday::git_work::git_work;
 use crate::everyday::languages::{node_project, python_project, rust_project};
 use crate::everyday::long_runs::{
@@ -71,6 +72,7 @@ fn credentials_protected_files_and_folders_of_sessions_are_safe(backend: Backend
 }
 
 on_every_backend![
+    a_step_continues_the_conversation_of_the_step_before,
     git_works_and_files_are_changed,
     an_interrupted_run_is_continued,
     credentials_protected_files_and_folders_of_sessions_are_safe,

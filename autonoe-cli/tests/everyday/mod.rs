@@ -1,6 +1,6 @@
 //! Everyday work of coding agents, as whole runs of the built command on the real programs.
 //!
-//! Each test scripts the model with the command lines that agents use and runs `autonoe run` in
+//! Each test scripts the model with the command lines that agents use and runs `autonoe run`, or a flow, in
 //! the default sandbox. It checks the disk, the git log, the ledger, `autonoe log` and the absence
 //! of processes.
 
@@ -11,6 +11,7 @@ mod dev_server;
 mod every_backend;
 mod files;
 mod findings;
+mod flow_conversation;
 mod git_work;
 mod guide_example;
 mod languages;

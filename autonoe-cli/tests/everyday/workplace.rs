@@ -252,7 +252,12 @@ impl Workplace {
 
     /// Prepares `autonoe run` without pauses, with `server` as the model.
     pub(crate) fn run(&self, server: &Server, arguments: &[&str]) -> Command {
-        let mut command = self.command(&["run", "--pause=0s"]);
+        self.command_on(server, &[&["run", "--pause=0s"], arguments].concat())
+    }
+
+    /// Prepares `autonoe` with these arguments, with `server` as the model.
+    pub(crate) fn command_on(&self, server: &Server, arguments: &[&str]) -> Command {
+        let mut command = self.command(arguments);
         let url = server.base_url();
         match self.backend {
             Backend::Claude(_) => {
@@ -286,7 +291,6 @@ impl Workplace {
             }
             Backend::Scripted => unreachable!("scripted agents call no model"),
         }
-        command.args(arguments);
         command
     }
 

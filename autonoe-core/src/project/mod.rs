@@ -54,7 +54,9 @@ pub use journal::{JOURNAL_JOB, JournalAsk, JournalPage};
 pub use json_words::json_complaint;
 pub use layout::Project;
 pub use lock_process::LockProcess;
-pub use no_follow::{create_folder, create_private_folder, open_file_to_append, write_new_file};
+pub use no_follow::{
+    create_folder, create_private_folder, open_file_to_append, remove_folder, write_new_file,
+};
 pub use preview::{NextStep, ResumedRun, RunPreview};
 pub use project_ground::{ProjectGround, ProjectTaking};
 pub use project_run::{ProjectRun, ProjectRunError};

@@ -144,6 +144,19 @@ pub fn create_private_folder(path: &Path) -> io::Result<()> {
     fs::set_permissions(path, fs::Permissions::from_mode(0o700))
 }
 
+/// Deletes the folder at `path` and all that is in it, if it is there. Of a symlink only the link is
+/// deleted, there and anywhere below.
+///
+/// # Errors
+///
+/// The system refuses to delete something.
+pub fn remove_folder(path: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
+}
+
 fn not(found: &Metadata, wanted: &str) -> io::Error {
     let found = FileKind::of(found.file_type());
     io::Error::other(format!("it is {}", found.instead_of(wanted)))
@@ -184,6 +197,26 @@ mod tests {
             assert_eq!(fs::read(mine).expect("there"), b"mine");
             assert_eq!(fs::read_dir(dir.path()).expect("there").count(), 2, "{to}");
         }
+    }
+
+    #[test]
+    fn a_folder_is_removed_without_what_its_links_lead_to() {
+        let (dir, mine, link) = linked("kept");
+        let kept = dir.path().join("kept");
+        let folder = dir.path().join("folder/below");
+        fs::create_dir_all(&kept).expect("writable");
+        fs::create_dir_all(&folder).expect("writable");
+        symlink(&kept, folder.join("link")).expect("writable");
+        fs::write(kept.join("file"), "kept").expect("writable");
+
+        for path in [&folder, &folder, &link] {
+            remove_folder(path).expect("ours");
+        }
+
+        assert!(!folder.exists() && fs::symlink_metadata(&link).is_err());
+        assert_eq!(fs::read(kept.join("file")).expect("there"), b"kept");
+        assert!(remove_folder(&mine).is_err(), "a file is no folder");
+        assert_eq!(fs::read(mine).expect("there"), b"mine");
     }
 
     #[test]

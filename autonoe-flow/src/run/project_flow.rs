@@ -1,12 +1,12 @@
 //! A flow in a project directory, from its files to its result.
 
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
-use std::{fmt, fs, io};
 
 use autonoe_core::{
     AgentClientFactory, BuildError, Clock, Destructive, Project, ProjectGround, ProjectRunError,
-    RunControl, SandboxSwitch, SessionRunnerBuilder, SystemClock,
+    RunControl, SandboxSwitch, SessionRunnerBuilder, SystemClock, remove_folder,
 };
 
 use super::factory::FlowFactory;
@@ -244,11 +244,8 @@ impl FlowRun {
 
 /// Deletes the conversations of a flow, which nobody resumes any more.
 fn remove(conversations: &Path) {
-    match fs::remove_dir_all(conversations) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            tracing::warn!(%error, path = %conversations.display(), "conversations are not deleted");
-        }
-        _ => {}
+    if let Err(error) = remove_folder(conversations) {
+        tracing::warn!(%error, path = %conversations.display(), "conversations are not deleted");
     }
 }
 

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use autonoe_core::{
-    AgentClientFactory, Clock, FlowStart, InvalidValue, Models, PerformedSession, SessionOrder,
-    SessionRunner, SessionRunnerBuilder, SystemClock, ToolStatus,
+    AgentClientFactory, AgentSessionId, BuildError, Capabilities, Clock, FlowExit, FlowStart,
+    InvalidValue, Models, PerformedSession, SessionEnd, SessionOrder, SessionResult, SessionRunner,
+    SessionRunnerBuilder, SystemClock, ToolStatus,
 };
 use autonoe_process::Commands;
 use serde_json::json;
@@ -16,7 +17,7 @@ use super::folder::folder;
 use super::one_session::{one_session, since};
 use super::{
     ExecuteError, Execution, ExecutionEnd, ExecutionResult, Executor, Judge, Task, Verification,
-    VerificationTab, Verifying, task_prompt,
+    VerificationTab, Verifying, follow_up_prompt, task_prompt,
 };
 
 type Configure = Arc<dyn Fn(SessionRunnerBuilder) -> SessionRunnerBuilder + Send + Sync>;
@@ -25,7 +26,8 @@ type Configure = Arc<dyn Fn(SessionRunnerBuilder) -> SessionRunnerBuilder + Send
 ///
 /// The sessions are those of a run: [`sessions`](Self::sessions) says what holds for them, and
 /// guards and gate are there whatever it says. Limits and budgets that are set there hold for each
-/// task; the time is that of the task.
+/// task; the time is that of the task. A conversation that cannot be continued is replaced by a new
+/// one within the same execution.
 ///
 /// A task is done in the folder of the executor or in one below it. Commands of criteria are not
 /// run unless it is said how, and nobody judges unless it is said who.
@@ -187,6 +189,51 @@ impl AgentExecutor {
         result
     }
 
+    /// Runs the session of a task, and tells whether it continued a conversation. One that cannot be
+    /// continued is replaced by a new one, in the time that is left.
+    async fn perform(
+        &self,
+        task: &Task,
+        execution: &Execution,
+        folder: &Path,
+        model: Option<&str>,
+    ) -> Result<(Result<PerformedSession, FlowExit>, bool), BuildError> {
+        let began = self.clock.now();
+        let time = execution.budget.time;
+        let time = time.map_or(task.time(), |limit| limit.min(task.time()));
+        let mut resume = execution.resume.as_ref();
+        loop {
+            let mut builder = self.builder(folder, model);
+            if let Some(directory) = &execution.conversations {
+                builder = builder.conversations(directory);
+            }
+            let start = FlowStart::new("task").parameters(json!({"task": task.id}));
+            let mut continued = false;
+            let order = |can: &Capabilities| {
+                let resume = resume.filter(|_| can.resume.is_yes());
+                continued = resume.is_some();
+                session_order(task, execution.context.as_deref(), resume)
+            };
+            let left = time.saturating_sub(since(began, &*self.clock));
+            let performed = one_session(
+                builder,
+                start,
+                order,
+                (&execution.control, &*self.clock),
+                (left, execution.budget),
+            );
+            let performed = performed.await?;
+            match &performed {
+                Ok(performed) if continued && is_lost(&performed.result) => {
+                    let end = &performed.result.end;
+                    tracing::warn!(task = %task.id, %end, "the conversation cannot be continued");
+                    resume = None;
+                }
+                _ => return Ok((performed, continued)),
+            }
+        }
+    }
+
     fn check(&self, task: &Task) -> Result<PathBuf, ExecuteError> {
         task.validate()?;
         match &task.cli {
@@ -224,21 +271,9 @@ impl Executor for AgentExecutor {
         })?;
         let model = [&execution.model, &task.model, &self.model];
         let model = model.into_iter().find_map(Clone::clone);
-        let prompt = task_prompt(task, execution.context.as_deref());
-        let mut order = SessionOrder::new(prompt).named(format!("task-{}", task.id));
-        if let Some(conversation) = &execution.resume {
-            order = order.resuming(conversation.clone());
-        }
         let started_at = self.clock.now();
-        let start = FlowStart::new("task").parameters(json!({"task": task.id}));
-        let performed = one_session(
-            self.builder(&folder, model.as_deref()),
-            start,
-            order,
-            (&execution.control, &*self.clock),
-            (task.time(), execution.budget),
-        );
-        let performed = performed.await.map_err(|source| ExecuteError::Setup {
+        let performed = self.perform(task, execution, &folder, model.as_deref());
+        let (performed, continued) = performed.await.map_err(|source| ExecuteError::Setup {
             executor: self.name.clone(),
             source,
         })?;
@@ -250,6 +285,7 @@ impl Executor for AgentExecutor {
             }
             Ok(performed) => self.result(task, performed),
         };
+        result.continued = continued;
         result.model = model;
         result.started_at = started_at;
         result.duration = since(started_at, &*self.clock);
@@ -294,6 +330,27 @@ impl Executor for AgentExecutor {
         };
         criteria.verify(&look).await
     }
+}
+
+/// Returns the order of a session about `task`, which continues a conversation about it or starts one.
+fn session_order(
+    task: &Task,
+    context: Option<&str>,
+    resume: Option<&AgentSessionId>,
+) -> SessionOrder {
+    let order = match resume {
+        Some(conversation) => {
+            SessionOrder::new(follow_up_prompt(task, context)).resuming(conversation.clone())
+        }
+        None => SessionOrder::new(task_prompt(task, context)),
+    };
+    order.named(format!("task-{}", task.id))
+}
+
+/// Tells whether a session failed before its backend had resumed the conversation. Its agent got no
+/// prompt, and nothing was spent.
+fn is_lost(result: &SessionResult) -> bool {
+    matches!(result.end, SessionEnd::Failed { .. }) && result.agent_session.is_none()
 }
 
 impl fmt::Debug for AgentExecutor {

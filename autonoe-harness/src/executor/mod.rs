@@ -26,7 +26,7 @@ pub use error::ExecuteError;
 pub use executors::Executors;
 pub use judge::{Judge, JudgeQuestion};
 pub use port::{Execution, Executor};
-pub use prompt::{judge_prompt, task_prompt};
+pub use prompt::{follow_up_prompt, judge_prompt, task_prompt};
 pub use result::ExecutionResult;
 pub use tab::{TabSession, VerificationTab};
 pub use task::{InvalidTask, Task};

@@ -3,13 +3,15 @@
 use std::time::Duration;
 
 use autonoe_core::{
-    Budget, BudgetKind, BuildError, Clock, Failure, FlowExit, FlowStart, OpenSessions,
-    PerformedSession, RunControl, SessionEnd, SessionOrder, SessionOutcome, SessionRunnerBuilder,
+    Budget, BudgetKind, BuildError, Capabilities, Clock, Failure, FlowExit, FlowStart,
+    OpenSessions, PerformedSession, RunControl, SessionEnd, SessionOrder, SessionOutcome,
+    SessionRunnerBuilder,
 };
 use jiff::Timestamp;
 use serde_json::json;
 
 /// Runs one session, from the look at its backend to its end, in at most `time` and within `limits`.
+/// `order` makes its order from what the backend can do.
 ///
 /// # Errors
 ///
@@ -17,7 +19,7 @@ use serde_json::json;
 pub(super) async fn one_session(
     builder: SessionRunnerBuilder,
     start: FlowStart,
-    order: SessionOrder,
+    order: impl FnOnce(&Capabilities) -> SessionOrder,
     (control, clock): (&RunControl, &dyn Clock),
     (time, limits): (Duration, Budget),
 ) -> Result<Result<PerformedSession, FlowExit>, BuildError> {
@@ -38,7 +40,8 @@ pub(super) async fn one_session(
         close(open, time_is_up());
         return Ok(Err(time_is_up()));
     }
-    let performed = open.run(order.budget(limits.with_time(left))).await;
+    let order = order(open.capabilities()).budget(limits.with_time(left));
+    let performed = open.run(order).await;
     close(open, exit(&performed.result.end));
     Ok(Ok(performed))
 }

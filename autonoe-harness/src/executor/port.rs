@@ -1,6 +1,7 @@
 //! Who carries out tasks.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -17,7 +18,8 @@ use super::{ExecuteError, ExecutionResult, Task, Verification, VerificationTab};
 /// - an end within the time of the task, of the session and of all that it started; what was said
 ///   until then is in the result;
 /// - an end soon after the [`Execution`] is cancelled;
-/// - a verification that never takes "nobody could tell" for success.
+/// - a verification that never takes "nobody could tell" for success;
+/// - a new conversation where it cannot continue the one of [`Execution::resume`].
 ///
 /// A caller may assume that several tasks can be carried out at once, as far as their folders
 /// allow it. Trying again is the caller's.
@@ -153,8 +155,12 @@ pub struct Execution {
     pub context: Option<String>,
     /// The model, whatever the task says.
     pub model: Option<String>,
-    /// The conversation to go on with, by [`ExecutionResult::conversation`].
+    /// The conversation of an earlier execution of the task, by
+    /// [`ExecutionResult::conversation`], to continue.
     pub resume: Option<AgentSessionId>,
+    /// The directory in which the backend keeps conversations, so that a later execution can
+    /// continue them.
+    pub conversations: Option<PathBuf>,
     /// What it may spend, beside what holds for all sessions of the executor.
     pub budget: Budget,
 }
@@ -189,10 +195,20 @@ impl Execution {
         self
     }
 
-    /// Goes on with an earlier conversation. On a backend that cannot, the execution fails.
+    /// Continues the conversation of an earlier execution of the task where the backend can, and
+    /// starts a new one otherwise. Whether it did is in [`ExecutionResult::continued`].
     #[must_use]
-    pub fn resuming(mut self, conversation: AgentSessionId) -> Self {
+    pub fn continuing(mut self, conversation: AgentSessionId) -> Self {
         self.resume = Some(conversation);
+        self
+    }
+
+    /// Sets the directory in which the backend keeps conversations, so that a later execution can
+    /// continue them. Backends with a place of their own ignore it; others, such as models, cannot
+    /// continue conversations without it. The caller deletes it.
+    #[must_use]
+    pub fn conversations(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.conversations = Some(directory.into());
         self
     }
 }

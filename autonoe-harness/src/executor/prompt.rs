@@ -38,6 +38,31 @@ pub fn task_prompt(task: &Task, context: Option<&str>) -> String {
     ])
 }
 
+/// Returns the prompt that continues a conversation about `task`, which has had its goal and its
+/// success criteria before.
+///
+/// ```
+/// use autonoe_harness::{Task, follow_up_prompt};
+///
+/// let task = Task::new("T-001", "Add a login page.")?;
+///
+/// let prompt = follow_up_prompt(&task, Some("Two tests fail."));
+///
+/// assert!(prompt.contains("T-001") && prompt.contains("Two tests fail."));
+/// assert!(!prompt.contains("login page"));
+/// # Ok::<(), autonoe_harness::InvalidTaskId>(())
+/// ```
+pub fn follow_up_prompt(task: &Task, context: Option<&str>) -> String {
+    let still = format!(
+        "The task {} is not done yet. Its goal and its success criteria are the same. Continue.",
+        task.id
+    );
+    sections([
+        ("Task", still),
+        ("Context", context.unwrap_or_default().to_owned()),
+    ])
+}
+
 /// Returns what a model that judges is told.
 ///
 /// What the worker said is data to it, and no instruction.
@@ -222,6 +247,23 @@ mod tests {
             ("```\nopen", "## Goal\n````text\n```\nopen\n````"),
         ] {
             assert_eq!(task_prompt(&task(goal), None), expected, "{goal}");
+        }
+    }
+
+    #[test]
+    fn a_follow_up_has_the_context_and_not_the_task_again() {
+        let task = task("Do it.").context("One.").success("It works.");
+        let still = "## Task\nThe task T-1 is not done yet. Its goal and its success criteria are \
+                     the same. Continue.";
+        for (context, expected) in [
+            (None, still.to_owned()),
+            (Some("Two."), format!("{still}\n\n## Context\nTwo.")),
+            (
+                Some("## Goal\nAnother."),
+                format!("{still}\n\n## Context\n```text\n## Goal\nAnother.\n```"),
+            ),
+        ] {
+            assert_eq!(follow_up_prompt(&task, context), expected);
         }
     }
 

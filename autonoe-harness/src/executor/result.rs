@@ -46,8 +46,10 @@ pub struct ExecutionResult {
     pub started_at: Timestamp,
     /// How long it took.
     pub duration: Duration,
-    /// The backend's name of the conversation, to go on with it.
+    /// The backend's name of the conversation, to continue it.
     pub conversation: Option<AgentSessionId>,
+    /// Whether it continued an earlier conversation, by [`Execution::resume`](super::Execution).
+    pub continued: bool,
     /// What it cost, as far as that is known.
     pub cost: CostTotal,
     /// The tokens that were told.
@@ -69,6 +71,7 @@ impl ExecutionResult {
             started_at: Timestamp::UNIX_EPOCH,
             duration: Duration::ZERO,
             conversation: None,
+            continued: false,
             cost: CostTotal::default(),
             tokens: TokenUsage::default(),
         }
@@ -121,6 +124,9 @@ struct Written {
     /// The backend's name of the conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     conversation: Option<AgentSessionId>,
+    /// Whether it continued an earlier conversation.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    continued: bool,
     /// What it cost, as far as that is known.
     cost: CostTotal,
     /// The tokens that were told.
@@ -143,6 +149,7 @@ impl From<ExecutionResult> for Written {
             started_at: result.started_at,
             duration_ms: u64::try_from(result.duration.as_millis()).unwrap_or(u64::MAX),
             conversation: result.conversation,
+            continued: result.continued,
             cost: result.cost,
             tokens: result.tokens,
         }
@@ -165,6 +172,7 @@ impl TryFrom<Written> for ExecutionResult {
             started_at: written.started_at,
             duration: Duration::from_millis(written.duration_ms),
             conversation: written.conversation,
+            continued: written.continued,
             cost: written.cost,
             tokens: written.tokens,
         };

@@ -41,7 +41,7 @@ impl Judge for AgentExecutor {
         let performed = one_session(
             self.builder(question.folder, model),
             start,
-            order,
+            |_| order,
             (&control, &*self.clock),
             (TEN_MINUTES, limits),
         );

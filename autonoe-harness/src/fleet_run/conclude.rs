@@ -28,6 +28,12 @@ impl FleetRun {
         for member in &decided.left_behind {
             self.end_for_good(member).await;
         }
+        // A member that was killed has left them.
+        for member in &self.order.members {
+            if let Ok(folder) = self.home.folder_of(&self.order.name, &member.id) {
+                folder.remove_conversations();
+            }
+        }
         let mut concluded = Concluded::default();
         if let Some(trees) = &self.worktrees {
             if let Some(winner) = self.winner_to_merge(&decided.result) {

@@ -22,7 +22,8 @@ use crate::{
 /// Does the work of a member of a [`FleetRun`](super::FleetRun): a [`TaskLoop`] whose tasks are
 /// claimed, logged and taken up again after a crash, each once.
 ///
-/// In the folder of the member are its journal (`work.jsonl`), its state (`state.db`) and its alerts.
+/// In the folder of the member are its journal (`work.jsonl`), its state (`state.db`), its alerts, and
+/// its conversations until it ends.
 /// A member that ended tells so in what all share, and what it said is an artifact there, `ID.md`.
 ///
 /// It is what the process of a sub-harness serves its folder with:
@@ -126,6 +127,7 @@ impl MemberWork {
             .clock(self.clock.clone())
             .author(self.author.clone())
             .snapshots(self.limits)
+            .conversations(folder.conversations())
             .observed_by(record.clone());
         if let Some(worktrees) = self.worktrees(run, &order).await? {
             work = work.isolated_in(worktrees);
@@ -138,6 +140,7 @@ impl MemberWork {
             matches!(outcome.ending, RunEnding::Cancelled { .. }) && stop.is_none();
         if !is_left_for_later {
             record.share(&outcome).await;
+            folder.remove_conversations();
         }
         record.flush().await;
         Ok(outcome)

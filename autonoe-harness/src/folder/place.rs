@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use autonoe_core::remove_folder;
 use autonoe_process::Marker;
 use sha2::{Digest, Sha256};
 
@@ -22,6 +23,7 @@ use crate::HarnessId;
 /// | `pause`, `stop` | that it is to hold, or to end and why | anybody |
 /// | `harness.log`, `alerts.log` | lines for people, alerts as JSON lines | the sub-harness |
 /// | `journal.jsonl` | what happened, a fact in each line | the sub-harness |
+/// | `conversations/` | conversations of its agents, until it ends | the backends |
 ///
 /// ```
 /// use autonoe_core::{RunId, RunSpec};
@@ -114,6 +116,20 @@ impl HarnessFolder {
     /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Returns where backends keep the conversations of the sub-harness until it ends:
+    /// `conversations`.
+    pub fn conversations(&self) -> PathBuf {
+        self.file("conversations")
+    }
+
+    /// Deletes the conversations of the sub-harness, once nothing continues them any more.
+    pub(crate) fn remove_conversations(&self) {
+        let path = self.conversations();
+        if let Err(error) = remove_folder(&path) {
+            tracing::warn!(%error, path = %path.display(), "conversations are not deleted");
+        }
     }
 
     /// Returns what the process of the sub-harness and all that it starts is known by, the same for

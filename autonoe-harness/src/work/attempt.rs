@@ -6,6 +6,7 @@ use autonoe_core::Failure;
 use jiff::Timestamp;
 
 use super::WorkEvent;
+use super::conversation::Conversation;
 use super::decide::{GivenUp, Iterated, NextStep, is_permanent, next_step};
 use super::iterate::{NoTurn, Place, Turn};
 use super::messages::Held;
@@ -63,6 +64,7 @@ impl Work<'_> {
         self.worked = so_far.worked;
         self.report(Some(task), standing.iteration);
         let mut place = self.place(self.folder.clone(), None).await;
+        place.conversation.clone_from(&so_far.conversation);
         let mut next = self
             .take_up(&mut place, task, &mut standing, so_far)
             .await?;
@@ -276,6 +278,8 @@ impl Work<'_> {
                 climb: standing.climb.clone(),
             };
             self.note(&recovered).await?;
+            let before = place.conversation.take();
+            place.conversation = Conversation::after_change(before, &step.change);
             match step.change {
                 RecoveryChange::Prompt { goal } => standing.now.goal = goal,
                 RecoveryChange::Escalate { to } => {

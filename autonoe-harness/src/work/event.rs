@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use autonoe_core::{CostTotal, Failure, RunId, TokenUsage};
+use autonoe_core::{AgentSessionId, CostTotal, Failure, RunId, TokenUsage};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -151,6 +151,9 @@ pub enum WorkEvent {
         model: Option<String>,
         /// How it ended.
         end: ExecutionEnd,
+        /// The backend's name of the conversation.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        conversation: Option<AgentSessionId>,
         /// Whether what the task asks for holds.
         verification: Verification,
         /// How far it came on, from 0 to 1.

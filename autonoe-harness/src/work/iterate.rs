@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use autonoe_core::{Failure, RunControl, RunProgress};
+use autonoe_core::{AgentSessionId, Failure, RunControl, RunProgress};
 
 use super::account::spending;
+use super::conversation::Conversation;
 use super::messages::Held;
 use super::task_loop::Work;
 use super::{ToldMessage, WorkEvent};
@@ -22,6 +23,8 @@ pub(super) struct Place {
     pub(super) folder: PathBuf,
     /// The branch, if it is one of several ways.
     pub(super) branch: Option<String>,
+    /// What the next turn continues.
+    pub(super) conversation: Option<Conversation>,
     pub(super) stuck: StuckDetector,
     progress: ProgressDetector,
     novelty: Novelty,
@@ -57,6 +60,7 @@ impl Work<'_> {
             executors: (self.lines.workshop)(&folder),
             folder,
             branch,
+            conversation: None,
             stuck: StuckDetector::new(self.order.thresholds),
             progress: ProgressDetector::new(tree.clone()).with_limits(self.lines.limits),
             novelty: Novelty::default(),
@@ -76,7 +80,13 @@ impl Work<'_> {
         let Some(left) = self.time_left(task) else {
             return Err(NoTurn::TimeIsOver);
         };
-        let limited = task.clone().timeout(left);
+        let mut limited = task.clone().timeout(left);
+        // Part of the task: a continued conversation has it already.
+        if let Some(input) = &self.order.input {
+            let before = format!("What the stage before came to:\n{input}");
+            let context = limited.context.into_iter().chain([before]);
+            limited.context = Some(context.collect::<Vec<_>>().join("\n\n"));
+        }
         let free = self.account.free();
         let budget = self.account.begin().map_err(NoTurn::Spent)?;
         let began = self.lines.clock.now();
@@ -94,7 +104,10 @@ impl Work<'_> {
         self.report(Some(task), iteration);
         let child = RunControl::new();
         let mut execution = Execution::new(&child).budget(budget);
-        execution.context = self.context(problem);
+        let last = |problem| format!("The last attempt was no success: {problem}");
+        execution.context = problem.map(last);
+        execution.resume = place.conversation_for(&limited);
+        execution.conversations = self.lines.conversations.clone();
         let executing = place.executors.run(&limited, &execution);
         let (result, given) = self.messages.accompany(&child, executing).await;
         let told = self.messages.sort(given);
@@ -112,6 +125,10 @@ impl Work<'_> {
                 return Err(NoTurn::NotBegun(error));
             }
         };
+        let (model, id) = (result.model.as_deref(), result.conversation.as_ref());
+        let of_turn = Conversation::of_turn(&result.cli, model, id);
+        let before = place.conversation.take();
+        place.conversation = Conversation::after_turn(before, &result.end, of_turn);
         let mut spent = spending(&result);
         let tab = VerificationTab::new(free.minus(&spent));
         let looking = place.executors.verify_on_tab(task, &result, &tab);
@@ -140,6 +157,7 @@ impl Work<'_> {
             verification: verification.clone(),
             score,
             stuck: report.clone(),
+            conversation: result.conversation.clone(),
             denied: u32::try_from(result.denied.len()).unwrap_or(u32::MAX),
             told: told.iter().map(ToldMessage::from).collect(),
             cost: result.cost,
@@ -278,14 +296,15 @@ impl Work<'_> {
             }
         }
     }
+}
 
-    /// Returns what an agent should know beside its task.
-    fn context(&self, problem: Option<&str>) -> Option<String> {
-        let before = self.order.input.as_deref();
-        let before = before.map(|input| format!("What the stage before came to:\n{input}"));
-        let last = problem.map(|problem| format!("The last attempt was no success: {problem}"));
-        let parts: Vec<String> = before.into_iter().chain(last).collect();
-        (!parts.is_empty()).then(|| parts.join("\n\n"))
+impl Place {
+    /// Returns the conversation that a turn at `task` continues.
+    fn conversation_for(&self, task: &Task) -> Option<AgentSessionId> {
+        let executor = self.executors.for_task(task).ok()?;
+        let model = task.model.as_deref().or(executor.default_model());
+        let conversation = self.conversation.as_ref()?;
+        conversation.id_for(executor.cli_name(), model).cloned()
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod account;
 mod attempt;
+mod conversation;
 mod decide;
 mod event;
 mod explore;

@@ -33,6 +33,9 @@ pub(super) type Workshop = Arc<dyn Fn(&Path) -> Executors + Send + Sync>;
 /// [`HarnessResult`]. A pause holds before the next turn; what persons say reaches the agent once,
 /// in the turn under way if its backend can, else in the next.
 ///
+/// The next turn at a task continues the conversation of the last one, where the backend can and
+/// has the same model, and unless the last one failed or a stuck agent gets a new prompt.
+///
 /// A task has its time for all of its turns together, with their checks; pauses do not count. Where
 /// there is no quota, or the backend fails in a way that may pass, it waits and tries again: such
 /// turns do not count as iterations.
@@ -79,6 +82,7 @@ pub struct TaskLoop {
     pub(super) worktrees: Option<Worktrees>,
     pub(super) author: Author,
     pub(super) limits: SnapshotLimits,
+    pub(super) conversations: Option<PathBuf>,
 }
 
 impl TaskLoop {
@@ -96,6 +100,7 @@ impl TaskLoop {
             worktrees: None,
             author: Author::default(),
             limits: SnapshotLimits::default(),
+            conversations: None,
         }
     }
 
@@ -103,6 +108,14 @@ impl TaskLoop {
     #[must_use]
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
         self.clock = Arc::new(clock);
+        self
+    }
+
+    /// Sets the directory in which backends keep conversations, as in
+    /// [`Execution::conversations`](crate::Execution::conversations). The caller deletes it.
+    #[must_use]
+    pub fn conversations(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.conversations = Some(directory.into());
         self
     }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::WorkEvent;
+use super::conversation::Conversation;
 use super::decide::is_permanent;
 use crate::{BackendModel, Climb, RecoveryChange, RecoveryStep, StuckReport};
 
@@ -35,6 +36,8 @@ pub(super) struct TaskSoFar {
     pub(super) problem: Option<String>,
     pub(super) backend_failed: bool,
     pub(super) report: Option<StuckReport>,
+    /// What its next turn continues.
+    pub(super) conversation: Option<Conversation>,
 }
 
 /// How far the search for other ways was.
@@ -82,7 +85,9 @@ impl TaskSoFar {
         let WorkEvent::Iterated {
             iteration,
             cli,
+            model,
             end,
+            conversation,
             verification,
             stuck,
             ..
@@ -95,6 +100,9 @@ impl TaskSoFar {
         self.backend_failed = is_permanent(end);
         self.report = Some(stuck.clone());
         self.cli.get_or_insert_with(|| cli.clone());
+        let of_turn = Conversation::of_turn(cli, model.as_deref(), conversation.as_ref());
+        let before = self.conversation.take();
+        self.conversation = Conversation::after_turn(before, end, of_turn);
     }
 
     pub(super) fn waits(&mut self, until: Timestamp) {
@@ -108,6 +116,8 @@ impl TaskSoFar {
         self.climb = climb.clone();
         self.changed = Some(step.change.clone());
         self.ways = WaysSoFar::default();
+        let before = self.conversation.take();
+        self.conversation = Conversation::after_change(before, &step.change);
         match &step.change {
             RecoveryChange::Prompt { goal } => self.goal = Some(goal.clone()),
             RecoveryChange::Escalate { to } => {

@@ -3,7 +3,9 @@
 use autonoe_core::{
     AgentErrorKind, AgentSessionId, CostTotal, CostUsd, SessionOutcome, Support, TokenUsage,
 };
-use autonoe_harness::{Execution, ExecutionEnd, Executor, Verification};
+use autonoe_harness::{
+    Execution, ExecutionEnd, Executor, Verification, follow_up_prompt, task_prompt,
+};
 use autonoe_testkit::{ScriptedAgents, SessionScript};
 use serde_json::json;
 
@@ -193,26 +195,30 @@ async fn a_backend_that_cannot_be_guarded_is_refused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_conversation_is_gone_on_with_where_the_backend_can() {
-    let able = ScriptedAgents::new([done()]);
-    let able = {
-        let capabilities = able.capabilities().clone().with_resume(Support::Yes);
-        able.with_capabilities(capabilities)
-    };
-    for (agents, success) in [
-        (able, true),
-        (ScriptedAgents::new([done()]).unverified(), false),
-    ] {
-        let stage = Stage::of(agents);
+async fn a_conversation_is_continued_where_the_backend_can_and_started_anew_elsewhere() {
+    for resume in [Support::Yes, Support::No] {
+        let agents = ScriptedAgents::new([done()]);
+        let capabilities = agents.capabilities().clone().with_resume(resume);
+        let stage = Stage::of(agents.with_capabilities(capabilities));
         let earlier = AgentSessionId::new("earlier");
-        let execution = Execution::default().resuming(earlier.clone());
+        let execution = Execution::default()
+            .context("Two tests fail.")
+            .continuing(earlier.clone());
+        let task = task("Do it.");
 
-        let result = stage.executor.run(&task("Go on."), &execution).await;
+        let result = stage.executor.run(&task, &execution).await;
 
         let result = result.expect("the task is right");
-        assert_eq!(result.is_success(), success, "{result:?}");
-        if success {
-            assert_eq!(stage.agents.received()[0].resume, Some(earlier));
-        }
+        assert!(result.is_success(), "{result:?}");
+        assert_eq!(result.continued, resume.is_yes());
+        let received = &stage.agents.received()[0];
+        let (prompt, resumed) = match resume {
+            Support::Yes => (
+                follow_up_prompt(&task, Some("Two tests fail.")),
+                Some(earlier),
+            ),
+            _ => (task_prompt(&task, Some("Two tests fail.")), None),
+        };
+        assert_eq!((&received.prompt, &received.resume), (&prompt, &resumed));
     }
 }

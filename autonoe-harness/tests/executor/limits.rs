@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use autonoe_core::{
-    AgentClient, AgentClientFactory, AgentError, Budget, BudgetKind, Capabilities, CostUsd,
-    RunControl, SessionSpec, Support, TokenUsage,
+    AgentClient, AgentClientFactory, AgentError, AgentErrorKind, AgentSessionId, Budget,
+    BudgetKind, Capabilities, CostTotal, CostUsd, RunControl, SessionSpec, Support, TokenUsage,
 };
-use autonoe_harness::{AgentExecutor, Execution, ExecutionEnd, Executor};
+use autonoe_harness::{AgentExecutor, Execution, ExecutionEnd, Executor, task_prompt};
 use autonoe_testkit::{ScriptedAgents, SessionScript, VirtualClock};
 
 use crate::executor::setting::{Stage, done, task};
@@ -163,4 +163,73 @@ async fn a_money_budget_stops_a_task_in_the_middle() {
     assert_eq!(result.end, spent);
     assert_eq!(result.cost.known_usd, CostUsd::from_cents(60));
     assert_eq!(stage.agents.alive(), 0);
+}
+
+/// Has lost all conversations, and takes ten seconds to start.
+struct Forgetful(Arc<ScriptedAgents>);
+
+#[async_trait]
+impl AgentClientFactory for Forgetful {
+    async fn probe(&self) -> Result<Capabilities, AgentError> {
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        Ok(self.0.probe().await?.with_resume(Support::Yes))
+    }
+
+    fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
+        match &spec.resume {
+            Some(id) => Err(AgentError::new(
+                AgentErrorKind::Configuration,
+                format!("there is no conversation {id}"),
+            )),
+            None => self.0.create(spec),
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lost_conversation_is_replaced_in_the_same_execution_and_its_time() {
+    let script = SessionScript::new("work").says("I begin.");
+    for (script, end) in [
+        (script.clone().ends(), ExecutionEnd::Completed),
+        (script.hangs(), ExecutionEnd::TimedOut { after_seconds: 90 }),
+    ] {
+        let agents = Arc::new(ScriptedAgents::new([script.costs(CostUsd::from_cents(3))]));
+        let mut stage = Stage::new([]);
+        stage.executor = AgentExecutor::new("x", Forgetful(agents.clone()), stage.path())
+            .clock(VirtualClock::in_real_time());
+        let task = task("Do it.").timeout(Duration::from_secs(90));
+        let execution = Execution::default().continuing(AgentSessionId::new("earlier"));
+
+        let result = stage.executor.run(&task, &execution).await;
+
+        let result = result.expect("the task is right");
+        assert_eq!((&result.end, result.continued), (&end, false));
+        assert_eq!(agents.prompts(), [task_prompt(&task, None)]);
+        let (seconds, cost) = match end {
+            ExecutionEnd::Completed => (20, CostTotal::known(CostUsd::from_cents(3))),
+            _ => (90, CostTotal::unknown()),
+        };
+        assert_eq!(result.duration, Duration::from_secs(seconds));
+        assert_eq!(result.cost, cost);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_conversation_that_was_resumed_and_failed_is_not_replaced() {
+    let agents = ScriptedAgents::new([
+        SessionScript::new("work").fails(AgentErrorKind::Overloaded, "no answer")
+    ]);
+    let capabilities = agents.capabilities().clone().with_resume(Support::Yes);
+    let stage = Stage::of(agents.with_capabilities(capabilities));
+    let execution = Execution::default().continuing(AgentSessionId::new("earlier"));
+
+    let result = stage.executor.run(&task("Do it."), &execution).await;
+
+    let result = result.expect("the task is right");
+    assert!(
+        matches!(result.end, ExecutionEnd::Failed { .. }),
+        "{result:?}"
+    );
+    assert!(result.continued);
+    assert_eq!(stage.agents.received().len(), 1);
 }

@@ -11,6 +11,7 @@ mod alerts;
 mod asked;
 mod chaos;
 mod contests;
+mod conversations;
 mod homes;
 mod killed;
 mod ledger;

@@ -1,5 +1,6 @@
 //! Tasks on Claude Code.
 
+use std::fs;
 use std::sync::Arc;
 
 use autonoe_claude::{ClaudeAgents, ClaudeOptions, ConfigFolder};
@@ -15,7 +16,10 @@ pub(crate) fn agents(place: &Place, url: &str) -> Arc<ClaudeAgents> {
         ("ANTHROPIC_API_KEY", "dummy".into()),
     ]);
     let mut options = ClaudeOptions::new(installed("claude-code-2.1.325/claude"), environment);
-    options.config = ConfigFolder::PerSession;
+    // Kept, so that a later session can resume a conversation.
+    let kept = place.path().join("claude");
+    fs::create_dir_all(&kept).expect("it can be made");
+    options.config = ConfigFolder::Kept(kept);
     options.temporary = place.temporary();
     Arc::new(ClaudeAgents::new(options))
 }

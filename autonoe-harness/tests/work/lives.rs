@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use autonoe_core::{
-    CostTotal, CostUsd, Failure, JobRunner, RunControl, RunDesk, RunId, RunMessage, RunOutcome,
-    RunProgress, RunRequest, RunSpec, Spent,
+    AgentSessionId, CostTotal, CostUsd, Failure, JobRunner, RunControl, RunDesk, RunId, RunMessage,
+    RunOutcome, RunProgress, RunRequest, RunSpec, Spent,
 };
 use autonoe_harness::{
     ExecuteError, Execution, ExecutionEnd, ExecutionResult, Executor, Executors, Task, TaskId,
@@ -92,6 +92,8 @@ pub(crate) struct Worker {
     begun: AtomicUsize,
     /// What it was told to do.
     goals: Mutex<Vec<String>>,
+    /// What each turn was to continue.
+    resumed: Mutex<Vec<Option<AgentSessionId>>>,
 }
 
 #[async_trait]
@@ -111,6 +113,8 @@ impl Executor for Worker {
     ) -> Result<ExecutionResult, ExecuteError> {
         self.begun.fetch_add(1, Ordering::SeqCst);
         self.goals.lock().expect("a lock").push(task.goal.clone());
+        let resume = execution.resume.clone();
+        self.resumed.lock().expect("a lock").push(resume);
         let turns = &self.turns[&task.id];
         let had = self.had.lock().expect("a lock").get(&task.id).copied();
         let turn = &turns[had.unwrap_or_default().min(turns.len() - 1)];
@@ -149,13 +153,12 @@ impl Executor for Worker {
                 (ExecutionEnd::Cancelled, "", false)
             }
         };
-        *self
-            .had
-            .lock()
-            .expect("a lock")
-            .entry(task.id.clone())
-            .or_default() += 1;
+        let mut all = self.had.lock().expect("a lock");
+        let had = all.entry(task.id.clone()).or_default();
+        *had += 1;
         let mut result = ExecutionResult::new(task, "worker", end);
+        result.conversation = Some(AgentSessionId::new(format!("{}/{had}", task.id)));
+        drop(all);
         result.output = said.to_owned();
         result.answer = match is_done {
             true => format!("done: {said}"),
@@ -297,6 +300,15 @@ impl Lives {
 
     pub(crate) fn goals(&self) -> Vec<String> {
         self.worker.goals.lock().expect("a lock").clone()
+    }
+
+    /// Returns the conversations that the turns were to continue, in order.
+    pub(crate) fn resumed(&self) -> Vec<Option<String>> {
+        let resumed = self.worker.resumed.lock().expect("a lock");
+        let resumed = resumed.iter();
+        resumed
+            .map(|id| id.as_ref().map(ToString::to_string))
+            .collect()
     }
 
     pub(crate) fn reports(&self) -> Vec<RunProgress> {

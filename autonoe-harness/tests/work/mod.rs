@@ -1,6 +1,7 @@
 //! The task loop, through its public interface.
 
 mod budgets;
+mod conversations;
 mod ends;
 mod judged;
 mod lives;

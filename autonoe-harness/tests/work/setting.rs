@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use autonoe_core::{
-    AgentClient, AgentClientFactory, AgentError, Capabilities, Clock, Failure, JobRunner,
-    RunControl, RunDesk, RunId, RunOutcome, RunProgress, RunSpec, SessionSpec, Verdict,
+    AgentClient, AgentClientFactory, AgentError, AgentSessionId, Capabilities, Clock, Failure,
+    JobRunner, RunControl, RunDesk, RunId, RunOutcome, RunProgress, RunSpec, SessionSpec, Support,
+    Verdict,
 };
 use autonoe_harness::{
     AgentExecutor, Executors, FileCriterion, HarnessResult, Isolation, Task, TaskLoop, WorkEvent,
@@ -21,16 +22,29 @@ use tempfile::TempDir;
 pub(crate) struct Turns {
     agents: Vec<Arc<ScriptedAgents>>,
     next: AtomicUsize,
+    resume: Support,
 }
 
 impl Turns {
     pub(crate) fn new(scripts: impl IntoIterator<Item = SessionScript>) -> Arc<Self> {
-        let agents = scripts
-            .into_iter()
-            .map(|script| Arc::new(ScriptedAgents::new([script])));
+        Self::of(Support::No, scripts)
+    }
+
+    /// Makes a backend that can resume conversations.
+    pub(crate) fn resuming(scripts: impl IntoIterator<Item = SessionScript>) -> Arc<Self> {
+        Self::of(Support::Yes, scripts)
+    }
+
+    fn of(resume: Support, scripts: impl IntoIterator<Item = SessionScript>) -> Arc<Self> {
+        let agents = scripts.into_iter().map(|script| {
+            let agents = ScriptedAgents::new([script]);
+            let capabilities = agents.capabilities().clone().with_resume(resume);
+            Arc::new(agents.with_capabilities(capabilities))
+        });
         Arc::new(Self {
             agents: agents.collect(),
             next: AtomicUsize::new(0),
+            resume,
         })
     }
 
@@ -42,6 +56,12 @@ impl Turns {
             .collect()
     }
 
+    /// Returns the conversations that the turns resumed, in order.
+    pub(crate) fn resumed(&self) -> Vec<Option<AgentSessionId>> {
+        let received = self.agents.iter().flat_map(|agents| agents.received());
+        received.map(|session| session.resume).collect()
+    }
+
     pub(crate) fn alive(&self) -> usize {
         self.agents.iter().map(|agents| agents.alive()).sum()
     }
@@ -50,7 +70,8 @@ impl Turns {
 #[async_trait]
 impl AgentClientFactory for Turns {
     async fn probe(&self) -> Result<Capabilities, AgentError> {
-        ScriptedAgents::new([]).probe().await
+        let capabilities = ScriptedAgents::new([]).probe().await?;
+        Ok(capabilities.with_resume(self.resume))
     }
 
     fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {

@@ -17,27 +17,28 @@ const CODE: &str = "autonoe/code";
 /// when the text is an object of JSON, and then it is that object; details for programs go where
 /// no agent looks.
 pub(crate) fn gave(output: &ToolOutput) -> CallToolResult {
-    let mut result = CallToolResult::success(blocks(&output.output, &output.attachments));
+    let files = output.attachments.iter().enumerate();
+    let files = files.map(|(index, file)| attachment(index, file));
+    let content = std::iter::once(ContentBlock::text(&output.output)).chain(files);
+    let mut result = CallToolResult::success(content.collect());
     result.structured_content = object(&output.output);
     finished(result, details(Some(output)))
 }
 
 /// Returns the result of a tool that did not do what it was asked.
+///
+/// It has text only: the API of Anthropic takes nothing else in the result of a failed call, and
+/// agents send on what they get.
 pub(crate) fn failed(error: &ToolError) -> CallToolResult {
     let text = error.to_string();
-    let mut result = CallToolResult::error(blocks(&text, error.attachments()));
+    let files = error.attachments().iter();
+    let files = files.map(|file| ContentBlock::text(file.to_text()));
+    let content = std::iter::once(ContentBlock::text(&text)).chain(files);
+    let mut result = CallToolResult::error(content.collect());
     result.structured_content = object(&text);
     let mut about = details(error.output.as_deref());
     about.insert(CODE.into(), error.code.as_str().into());
     finished(result, about)
-}
-
-fn blocks(text: &str, attachments: &[Attachment]) -> Vec<ContentBlock> {
-    let files = attachments.iter().enumerate();
-    let files = files.map(|(index, file)| attachment(index, file));
-    std::iter::once(ContentBlock::text(text))
-        .chain(files)
-        .collect()
 }
 
 /// Returns the title and the metadata of a call, for programs.
@@ -211,11 +212,12 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_keeps_title_metadata_and_attachments() {
+    fn a_failure_keeps_title_metadata_and_attachments_as_text() {
         let output = ToolOutput::new("9 pages are printed")
             .with_title("Printed 9 pages")
             .with_metadata("pages", 9)
-            .with_attachment(file("image/png", None, &[1, 2]));
+            .with_attachment(file("image/png", Some("page.png"), &[1, 2]))
+            .with_attachment(file("text/plain", None, b"Load paper."));
         let error = ToolError::new(ToolErrorCode::new("PAPER_JAM"), "jammed").with_output(output);
 
         assert_eq!(
@@ -223,7 +225,9 @@ mod tests {
             json!({
                 "content": [
                     {"type": "text", "text": "9 pages are printed"},
-                    {"type": "image", "data": "AQI=", "mimeType": "image/png"},
+                    {"type": "text", "text":
+                        "[attached file page.png (image/png), 2 bytes: it cannot be shown here]"},
+                    {"type": "text", "text": "attached file (text/plain):\nLoad paper."},
                 ],
                 "isError": true,
                 "_meta": {

@@ -122,6 +122,15 @@ impl Work {
             listener.clone(),
             stop,
         );
+        // Before the start is reported: a conversation that is lost was never resumed.
+        let earlier = match self.load().await {
+            Ok(earlier) => earlier,
+            Err(error) => {
+                self.reach.abandon();
+                let _ = listener.send(Err(error));
+                return;
+            }
+        };
         let model = self.model.identity().model.clone();
         asking.tell(StreamEvent::started(self.id.clone(), Some(model)));
         if let Some(warning) = self.memory_warning.take() {
@@ -129,6 +138,11 @@ impl Work {
         }
         let halt = match self.begin(&asking).await {
             Ok(()) => {
+                if let Some(earlier) = earlier {
+                    self.conversation
+                        .resume(earlier.messages, earlier.instructions);
+                    self.is_unread = false;
+                }
                 self.conversation.instruct(prompt);
                 let most = self.spec.max_turns.unwrap_or(self.options.max_rounds);
                 let halt = self.rounds(Rounds::new(most), &asking).await;
@@ -145,16 +159,15 @@ impl Work {
         let _ = listener.send(last);
     }
 
-    /// Reads the conversation that the session resumes.
-    async fn load(&mut self) -> Result<(), AgentError> {
+    /// Reads the conversation that the session resumes; `None` if there is none or it is there
+    /// already.
+    async fn load(&self) -> Result<Option<SavedConversation>, AgentError> {
         let Some(directory) = self.spec.conversations.clone().filter(|_| self.is_unread) else {
-            return Ok(());
+            return Ok(None);
         };
         let id = self.id.clone();
         let saved = blocking(move || SavedConversation::load(&directory, &id)).await?;
-        self.conversation.resume(saved.messages, saved.instructions);
-        self.is_unread = false;
-        Ok(())
+        Ok(Some(saved))
     }
 
     /// Writes the conversation down, so that a later session can resume it.
@@ -181,7 +194,7 @@ impl Work {
         if !self.spec.mcp_servers.is_empty() {
             self.start_servers(asking).await?;
         }
-        self.load().await.map_err(Halt::Failed)
+        Ok(())
     }
 
     async fn start_servers(&mut self, asking: &Asking) -> Result<(), Halt> {

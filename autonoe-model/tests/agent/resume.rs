@@ -123,6 +123,7 @@ async fn a_conversation_that_is_lost_fails_the_turn_and_the_model_is_not_asked()
     let error = turn.error.expect("it fails");
     assert!(error.is_retryable(), "{error}");
     assert!(error.to_string().contains("model-1"), "{error}");
+    assert_eq!(turn.events, [], "a start would say that it was resumed");
     assert!(model.asked().is_empty());
 }
 

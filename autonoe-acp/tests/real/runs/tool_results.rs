@@ -65,7 +65,7 @@ async fn a_served_tool_ends_with_its_title_and_code() {
 
 // Shows: framework/tools/result.attachments
 #[tokio::test]
-async fn a_picture_of_a_tool_reaches_the_model() {
+async fn a_picture_of_a_tool_reaches_the_model_and_that_of_a_failed_call_is_a_note() {
     let setting = Setting::new(script());
 
     photos(&setting, &Camera::new()).await;
@@ -75,6 +75,11 @@ async fn a_picture_of_a_tool_reaches_the_model() {
         let body = requests[number].raw.to_string();
         body.matches(Camera::BASE64).count()
     });
-    assert_eq!(counts, [1, 2], "a photo of each call");
+    assert_eq!(counts, [1, 1], "the photo of the first call");
+    let failed = requests[2].raw.to_string();
+    assert!(
+        failed.contains("[attached file photo.png (image/png)"),
+        "{failed}"
+    );
     setting.assert_nothing_is_left();
 }

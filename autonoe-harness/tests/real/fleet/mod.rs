@@ -5,5 +5,6 @@ mod git;
 mod processes;
 mod race;
 mod stage;
+mod turns;
 mod voting;
 mod work;

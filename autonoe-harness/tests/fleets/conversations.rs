@@ -1,0 +1,70 @@
+//! Conversations of members, which are kept until these end.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use autonoe_core::{
+    AgentClient, AgentClientFactory, AgentError, Capabilities, RunControl, SessionSpec,
+    create_private_folder,
+};
+use autonoe_harness::{
+    AgentExecutor, Arrangement, Executors, FleetOrder, FleetRun, HarnessManager, MemberWork,
+};
+
+use crate::fleets::agents::Agents;
+use crate::fleets::setting::{OFTEN, Project, roadmap, unhurried};
+
+/// Keeps a conversation where it should, as backends do.
+struct Keeper {
+    agents: Arc<Agents>,
+    /// Where it was, and with which mode.
+    kept: Arc<Mutex<Vec<(PathBuf, u32)>>>,
+}
+
+#[async_trait]
+impl AgentClientFactory for Keeper {
+    async fn probe(&self) -> Result<Capabilities, AgentError> {
+        self.agents.probe().await
+    }
+
+    fn create(&self, spec: SessionSpec) -> Result<Box<dyn AgentClient>, AgentError> {
+        let folder = spec.conversations.clone().expect("a member has one");
+        create_private_folder(&folder).expect("it can be made");
+        fs::write(folder.join("conversation"), "Do it.").expect("a file");
+        let mode = fs::metadata(&folder).expect("it is there").permissions();
+        let mut kept = self.kept.lock().expect("a lock");
+        kept.push((folder, mode.mode() & 0o777));
+        self.agents.create(spec)
+    }
+}
+
+#[tokio::test]
+async fn conversations_are_in_the_folder_of_their_member_until_it_ends() {
+    let project = Project::new();
+    let (agents, kept) = (project.agents(Duration::ZERO), Arc::default());
+    let keeper = Arc::new(Keeper {
+        agents,
+        kept: Arc::clone(&kept),
+    });
+    let work = MemberWork::new(project.home(), move |folder| {
+        let executor = AgentExecutor::new("agent", keeper.clone(), folder);
+        Executors::default().with(executor)
+    });
+    let engine = HarnessManager::in_process(project.home().path(), Arc::new(work)).every(OFTEN);
+    let tasks: &[(&str, &[&str])] = &[("a", &[]), ("b", &["a"])];
+    let order = FleetOrder::of_tasks("f", &roadmap(tasks), Arrangement::AsTheyDepend);
+    let order = unhurried(order.expect("it can be done").without_worktrees());
+
+    let run = FleetRun::new(project.home(), order, Arc::new(engine)).every(OFTEN);
+    let outcome = run.run(&RunControl::new()).await.expect("it ends");
+
+    assert!(outcome.result.success, "{outcome:?}");
+    let folders = ["f.a", "f.b"].map(|id| project.home().path().join(id).join("conversations"));
+    let private = folders.clone().map(|folder| (folder, 0o700));
+    assert_eq!(*kept.lock().expect("a lock"), private);
+    assert!(folders.iter().all(|folder| !folder.exists()));
+}

@@ -1,0 +1,38 @@
+//! The next turn continues the conversation of the turn before, on each of the programs.
+
+use autonoe_harness::{CommandCriterion, Parallel};
+use autonoe_testkit::model_server::{Script, Turn};
+
+use super::cli::Cli;
+use super::stage::Stage;
+
+#[tokio::test]
+async fn the_second_turn_of_each_program_has_the_first_one_before_it() {
+    let stage = Cli::ALL.into_iter().fold(Stage::new(), |stage, cli| {
+        let first = Turn::text("I keep the word walnut in mind.");
+        let turns = [first].into_iter().chain(cli.writes(&["hello"]));
+        stage.with(cli, Script::new(turns))
+    });
+    let check = CommandCriterion::new(stage.check());
+
+    let outcome = stage.run(Parallel {}, check, 2).await;
+
+    assert!(outcome.result.success, "{outcome:?}");
+    for cli in Cli::ALL {
+        stage.model(cli).verify();
+        let requests = stage.model(cli).log().main_requests();
+        let second = requests[1].raw.to_string();
+        let parts = [
+            "Write hello to hello.txt.",
+            "I keep the word walnut in mind.",
+            "The task T-1 is not done yet.",
+            "The last attempt was no success",
+        ];
+        let places = parts.map(|part| second.find(part));
+        assert!(places.iter().all(Option::is_some), "{cli:?}: {second}");
+        assert!(places.is_sorted(), "{cli:?}: {second}");
+        let goals = second.matches("Write hello to hello.txt.").count();
+        assert_eq!(goals, 1, "{cli:?}: {second}");
+    }
+    stage.place().assert_nothing_is_left().await;
+}
