@@ -207,7 +207,7 @@ fn until_semicolon(words: &[Option<&str>], starters: &[&str]) -> InnerCommands {
 
 /// Reads the command behind `-x` of `fd`, which may also be written together with other letters.
 fn fd(words: &[Option<&str>]) -> InnerCommands {
-    const STARTERS: &[&str] = &["-x", "-X", "--exec", "--exec-batch"];
+    const STARTERS: &[&str] = words!("-x -X --exec --exec-batch");
     let mut inner = until_semicolon(words, STARTERS);
     let is_attached = |word: &&str| match word.strip_prefix("--") {
         Some(long) => long.starts_with("exec") && long.contains('='),

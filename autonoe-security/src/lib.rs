@@ -26,6 +26,9 @@
 
 #![forbid(unsafe_code)]
 
+#[macro_use]
+mod words;
+
 mod bash_security;
 mod check;
 #[cfg(feature = "corpus")]

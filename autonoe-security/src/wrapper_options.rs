@@ -46,7 +46,7 @@ const WRAPPERS: &[&Wrapper] = &[
 ];
 
 const PLAIN: Wrapper = Wrapper {
-    names: &["nohup", "builtin", "busybox", "toybox"],
+    names: words!("nohup builtin busybox toybox"),
     flags: "",
     options: NO_OPTIONS,
     operands: 0,
@@ -60,7 +60,7 @@ const NO_OPTIONS: Table = Table {
 };
 
 const ENV: Wrapper = Wrapper {
-    names: &["env"],
+    names: words!("env"),
     flags: "i0v",
     options: Table {
         short_values: "uCa",
@@ -83,7 +83,7 @@ const ENV: Wrapper = Wrapper {
 };
 
 pub(crate) const XARGS: Wrapper = Wrapper {
-    names: &["xargs"],
+    names: words!("xargs"),
     flags: "0prtxo",
     options: Table {
         short_values: "nPLIsdaE",
@@ -111,7 +111,7 @@ pub(crate) const XARGS: Wrapper = Wrapper {
 };
 
 pub(crate) const TIMEOUT: Wrapper = Wrapper {
-    names: &["timeout"],
+    names: words!("timeout"),
     flags: "vfp",
     options: Table {
         short_values: "sk",
@@ -129,7 +129,7 @@ pub(crate) const TIMEOUT: Wrapper = Wrapper {
 };
 
 const SETSID: Wrapper = Wrapper {
-    names: &["setsid"],
+    names: words!("setsid"),
     flags: "cfw",
     options: Table {
         long: &[
@@ -143,7 +143,7 @@ const SETSID: Wrapper = Wrapper {
 };
 
 const NICE: Wrapper = Wrapper {
-    names: &["nice"],
+    names: words!("nice"),
     flags: "0123456789",
     options: Table {
         short_values: "n",
@@ -154,7 +154,7 @@ const NICE: Wrapper = Wrapper {
 };
 
 const IONICE: Wrapper = Wrapper {
-    names: &["ionice"],
+    names: words!("ionice"),
     flags: "t",
     options: Table {
         short_values: "cn",
@@ -169,7 +169,7 @@ const IONICE: Wrapper = Wrapper {
 };
 
 const TIME: Wrapper = Wrapper {
-    names: &["time"],
+    names: words!("time"),
     flags: "apvq",
     options: Table {
         short_values: "fo",
@@ -187,7 +187,7 @@ const TIME: Wrapper = Wrapper {
 };
 
 const STDBUF: Wrapper = Wrapper {
-    names: &["stdbuf"],
+    names: words!("stdbuf"),
     options: Table {
         short_values: "ioe",
         long: &[
@@ -201,7 +201,7 @@ const STDBUF: Wrapper = Wrapper {
 };
 
 const SUDO: Wrapper = Wrapper {
-    names: &["sudo"],
+    names: words!("sudo"),
     flags: "AbEHknPSB",
     options: Table {
         short_values: "ugpCDhrtTRU",
@@ -233,7 +233,7 @@ const SUDO: Wrapper = Wrapper {
 };
 
 const DOAS: Wrapper = Wrapper {
-    names: &["doas"],
+    names: words!("doas"),
     flags: "n",
     options: Table {
         short_values: "u",
@@ -243,13 +243,13 @@ const DOAS: Wrapper = Wrapper {
 };
 
 const COMMAND: Wrapper = Wrapper {
-    names: &["command"],
+    names: words!("command"),
     flags: "p",
     ..PLAIN
 };
 
 const EXEC: Wrapper = Wrapper {
-    names: &["exec"],
+    names: words!("exec"),
     flags: "cl",
     options: Table {
         short_values: "a",

@@ -38,7 +38,7 @@ const TAR: OptionAllowList = OptionAllowList {
             ("xz", Takes::Nothing),
         ],
     },
-    refused: &["--to-command"],
+    refused: words!("--to-command"),
     rule: Rule::R97,
     instead: "use tar -tf ARCHIVE, tar -xOf ARCHIVE MEMBER, or tar -czf ARCHIVE FILES",
 };

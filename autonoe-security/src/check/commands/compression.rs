@@ -55,15 +55,7 @@ const OPTIONS: OptionAllowList = OptionAllowList {
             ("version", Takes::Nothing),
         ],
     },
-    refused: &[
-        "-S",
-        "-M",
-        "--files",
-        "--files0",
-        "--name",
-        "--recursive",
-        "--suffix",
-    ],
+    refused: words!("-S -M --files --files0 --name --recursive --suffix"),
     rule: Rule::R97,
     instead: "print, and redirect the output: gzip -c FILE > FILE.gz",
 };

@@ -53,7 +53,7 @@ const MAKE: Table = Table {
 const FLAGS: &str = "BdhijklnOpqrRsSvw";
 
 /// Makefiles that are read when none is named.
-const MAKEFILES: &[&str] = &["GNUmakefile", "makefile", "Makefile"];
+const MAKEFILES: &[&str] = words!("GNUmakefile makefile Makefile");
 
 pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     if extensions::is_opened(call) {

@@ -126,10 +126,10 @@ pub(crate) fn built_in() -> Names<Known> {
 }
 
 /// Commands that only read, besides those of the table in [`readers`]. Git has rules of its own.
-const READERS: &[&str] = &[
-    ".", "[", "cat", "cd", "cut", "diff", "echo", "find", "git", "grep", "head", "jq", "ls",
-    "printf", "sort", "source", "tac", "tail", "test", "tr", "tree", "uniq", "wc", "which",
-];
+const READERS: &[&str] = words!(
+    ". [ cat cd cut diff echo find git grep head jq ls printf sort source tac tail test tr tree",
+    "uniq wc which",
+);
 
 /// Returns whether a sed script only edits the text that it prints: in no implementation of sed it
 /// writes a file or runs a command.

@@ -130,14 +130,9 @@ const FILE: OptionAllowList = OptionAllowList {
             ("version", Takes::Nothing),
         ],
     },
-    refused: &[
-        "--compile",
-        "--magic-file",
-        "--no-sandbox",
-        "--special-files",
-        "--uncompress",
-        "--uncompress-noreport",
-    ],
+    refused: words!(
+        "--compile --magic-file --no-sandbox --special-files --uncompress --uncompress-noreport"
+    ),
     rule: Rule::R83,
     instead: "use file FILE, or file --mime-type FILE",
 };
@@ -222,49 +217,13 @@ fn strings(call: &Call<'_, '_, '_>) -> Checked {
 }
 
 /// Options of `xxd` with a value, which is the next argument or a number written together with them.
-const XXD_VALUES: &[&str] = &[
-    "-c",
-    "-cols",
-    "-g",
-    "-groupsize",
-    "-l",
-    "-len",
-    "-n",
-    "-name",
-    "-o",
-    "-offset",
-    "-R",
-    "-s",
-    "-seek",
-    "-skip",
-];
+const XXD_VALUES: &[&str] =
+    words!("-c -cols -g -groupsize -l -len -n -name -o -offset -R -s -seek -skip");
 
-const XXD_FLAGS: &[&str] = &[
-    "-a",
-    "-autoskip",
-    "-b",
-    "-bits",
-    "-C",
-    "-capitalize",
-    "-d",
-    "-e",
-    "-E",
-    "-EBCDIC",
-    "-h",
-    "-help",
-    "-i",
-    "-include",
-    "-p",
-    "-plain",
-    "-postscript",
-    "-ps",
-    "-r",
-    "-revert",
-    "-u",
-    "-upper",
-    "-v",
-    "-version",
-];
+const XXD_FLAGS: &[&str] = words!(
+    "-a -autoskip -b -bits -C -capitalize -d -e -E -EBCDIC -h -help -i -include -p -plain",
+    "-postscript -ps -r -revert -u -upper -v -version",
+);
 
 /// It recognises options by their beginning, and its second operand is overwritten.
 fn xxd(call: &Call<'_, '_, '_>) -> Checked {

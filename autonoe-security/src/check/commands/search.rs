@@ -142,7 +142,7 @@ const RG: OptionAllowList = OptionAllowList {
     },
     // They run other programs: a preprocessor, a program that prints the host name, and tools that
     // decompress. `-z` is not a flag for the same reason.
-    refused: &["--pre", "--hostname-bin", "--search-zip"],
+    refused: words!("--pre --hostname-bin --search-zip"),
     rule: Rule::R82,
     instead: "search plain files: rg PATTERN DIR",
 };

@@ -71,7 +71,7 @@ const HOSTNAME: OptionAllowList = OptionAllowList {
             ("version", Takes::Nothing),
         ],
     },
-    refused: &["--boot", "--file"],
+    refused: words!("--boot --file"),
     rule: Rule::R96,
     instead: "use hostname, hostname -s or hostname -I",
 };
@@ -117,9 +117,7 @@ const SS: OptionAllowList = OptionAllowList {
             ("version", Takes::Nothing),
         ],
     },
-    refused: &[
-        "-N", "-D", "-F", "--diag", "--events", "--filter", "--kill", "--net",
-    ],
+    refused: words!("-N -D -F --diag --events --filter --kill --net"),
     rule: Rule::R96,
     instead: "list sockets with ss -tlnp, or use lsof -i :PORT",
 };
@@ -201,10 +199,8 @@ fn top(call: &Call<'_, '_, '_>) -> Checked {
 }
 
 /// Capabilities of terminals that print something. `init` and `reset` run a program.
-const CAPABILITIES: &[&str] = &[
-    "bold", "civis", "clear", "cnorm", "colors", "cols", "dim", "ed", "el", "lines", "rev", "rmul",
-    "setab", "setaf", "sgr0", "smul",
-];
+const CAPABILITIES: &[&str] =
+    words!("bold civis clear cnorm colors cols dim ed el lines rev rmul setab setaf sgr0 smul");
 
 fn tput(call: &Call<'_, '_, '_>) -> Checked {
     let is_number = |arg: &Arg<'_>| arg.known().is_some_and(is_number);
@@ -263,7 +259,7 @@ fn openssl(call: &Call<'_, '_, '_>) -> Checked {
     }
 }
 
-const VERSION_FLAGS: &[&str] = &["-a", "-b", "-d", "-e", "-f", "-o", "-p", "-r", "-v"];
+const VERSION_FLAGS: &[&str] = words!("-a -b -d -e -f -o -p -r -v");
 
 fn is_number(text: &str) -> bool {
     !text.is_empty() && text.len() < 10 && text.bytes().all(|byte| byte.is_ascii_digit())

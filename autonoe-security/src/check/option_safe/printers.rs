@@ -96,17 +96,9 @@ fn is_safe_printer(scope: &Scope<'_>, simple: &SimpleCommand<'_>, splits: Splits
         ["git", "branch", "--show-current"] => true,
         ["git", "rev-parse", ref args @ ..] => args.iter().all(|arg| is_plain_rev_parse(arg)),
         ["git", "rev-list", ref args @ ..] => !args.iter().any(|arg| {
-            [
-                "--format",
-                "--pretty",
-                "--header",
-                "--no-commit",
-                "--oneline",
-                "--left",
-                "--cherry",
-            ]
-            .iter()
-            .any(|option| arg.starts_with(option))
+            words!("--format --pretty --header --no-commit --oneline --left --cherry")
+                .iter()
+                .any(|option| arg.starts_with(option))
         }),
         ["git", "describe", ..] => splits == Splits::No || marks_are_plain(simple),
         [

@@ -42,7 +42,7 @@ const SED: OptionAllowList = OptionAllowList {
             ("zero-terminated", Takes::Nothing),
         ],
     },
-    refused: &["-f", "--file"],
+    refused: words!("-f --file"),
     rule: Rule::R80,
     instead: "write the script literally, in single quotes: sed 's/old/new/' FILE",
 };

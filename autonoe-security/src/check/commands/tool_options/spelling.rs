@@ -87,9 +87,7 @@ pub(in crate::check::commands) fn shortens(tool: &str) -> bool {
 }
 
 /// Names that are beginnings of others, and options by themselves.
-const WHOLE: &[&str] = &[
-    "cache", "coverage", "format", "log", "output", "pre", "report", "testdox",
-];
+const WHOLE: &[&str] = words!("cache coverage format log output pre report testdox");
 
 /// Letters of `tool` that take no value, so that another letter may follow in the same argument.
 pub(in crate::check::commands) fn flags(tool: &str) -> &'static str {

@@ -47,18 +47,9 @@ pub(super) fn find(name: &str) -> Validator {
 
 /// Subcommands of `pre-commit` that run hooks of the project's configuration or look at it. Others
 /// put hooks into `.git`.
-const PRE_COMMIT: &[&str] = &[
-    "--help",
-    "--version",
-    "-V",
-    "-h",
-    "autoupdate",
-    "help",
-    "run",
-    "sample-config",
-    "validate-config",
-    "validate-manifest",
-];
+const PRE_COMMIT: &[&str] = words!(
+    "--help --version -V -h autoupdate help run sample-config validate-config validate-manifest"
+);
 
 fn pre_commit(call: &Call<'_, '_, '_>) -> Checked {
     let first = call.args.first().and_then(|arg| arg.known());

@@ -94,7 +94,7 @@ fn runner<'c, 's>(
 }
 
 /// Subcommands of pnpm and bun that are called like programs.
-const OWN_NAMES: &[&str] = &["rm", "ln", "unlink", "env", "exec", "ls", "link", "find"];
+const OWN_NAMES: &[&str] = words!("rm ln unlink env exec ls link find");
 
 /// Finds what `call` starts, in every way to read it; `None` if it is no runner.
 pub(in crate::check::commands) fn started<'c, 's>(
@@ -141,15 +141,11 @@ fn name_of(call: &Call<'_, '_, '_>, first: &Arg<'_>) -> Result<String, Denial> {
 /// Returns the options of the runner `tool` that start a command line through a shell.
 fn refused(tool: &str) -> (&'static [&'static str], &'static str) {
     match tool {
-        "npm" | "npx" | "bunx" | "bun" | "yarn" => (
-            &["--call", "--shell-mode", "--shell", "--script-shell"],
-            "c",
-        ),
-        "pnpm" => (
-            &["--call", "--shell-mode", "--shell", "--script-shell"],
-            "cs",
-        ),
-        "uv" | "uvx" | "pipx" | "conda" | "hatch" => (&["--shell", "--gui-script"], "cs"),
+        "npm" | "npx" | "bunx" | "bun" | "yarn" => {
+            (words!("--call --shell-mode --shell --script-shell"), "c")
+        }
+        "pnpm" => (words!("--call --shell-mode --shell --script-shell"), "cs"),
+        "uv" | "uvx" | "pipx" | "conda" | "hatch" => (words!("--shell --gui-script"), "cs"),
         _ => (&[], ""),
     }
 }

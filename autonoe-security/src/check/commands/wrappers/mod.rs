@@ -35,7 +35,7 @@ pub(crate) fn find(name: &str) -> Option<Validator> {
 }
 
 /// Options of `time` that write a file, or that only some versions have.
-const REFUSED_BY_TIME: &[&str] = &["-a", "-o", "-q", "--append", "--output", "--quiet"];
+const REFUSED_BY_TIME: &[&str] = words!("-a -o -q --append --output --quiet");
 
 /// Judges the command behind the options of a wrapper, which must be known.
 fn plain(call: &Call<'_, '_, '_>) -> Checked {
