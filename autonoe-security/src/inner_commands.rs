@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::check::options::Takes;
+use crate::option_table::Takes;
 use crate::wrapper_options::{self, Wrapper};
 
 /// The commands that a simple command starts, as far as its words tell.
@@ -132,16 +132,14 @@ fn option(wrapper: &Wrapper, word: &str) -> Option<usize> {
     }
     let letters = &word[1..];
     for (at, letter) in letters.char_indices() {
-        if options.short_values.contains(letter) {
-            let is_attached = at + letter.len_utf8() < letters.len();
-            return Some(if is_attached { 1 } else { 2 });
-        }
-        // `xargs -i{}`: what follows is the value.
-        if options.short_maybe.contains(letter) {
-            return Some(1);
-        }
-        if !wrapper.flags.contains(letter) {
-            return None;
+        match options.letter(letter)? {
+            Takes::Value => {
+                let is_attached = at + letter.len_utf8() < letters.len();
+                return Some(if is_attached { 1 } else { 2 });
+            }
+            // `xargs -i{}`: what follows is the value.
+            Takes::Attached => return Some(1),
+            Takes::Nothing | Takes::Unclear => {}
         }
     }
     Some(1)

@@ -5,7 +5,7 @@ use super::{awk, free, search, sed, writers};
 use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked, Validator};
-use crate::check::options::{Seen, Table, Takes};
+use crate::check::options::Seen;
 use crate::check::write_target::Root;
 
 /// Commands of every project, in both modes.
@@ -68,19 +68,10 @@ pub(super) const COMMANDS: &[(&str, Validator)] = &[
 
 /// The one of BSD writes to a file with `-o`.
 const BASE64: OptionAllowList = OptionAllowList {
-    flags: "dDhi",
-    table: Table {
-        short_values: "bw",
-        short_maybe: "",
-        long: &[
-            ("break", Takes::Value),
-            ("decode", Takes::Nothing),
-            ("help", Takes::Nothing),
-            ("ignore-garbage", Takes::Nothing),
-            ("version", Takes::Nothing),
-            ("wrap", Takes::Value),
-        ],
-    },
+    options: options!(
+        "dDhib:w:",
+        "break= decode help ignore-garbage version wrap=",
+    ),
     refused: &[],
     rule: Rule::R83,
     instead: "print, and redirect the output: base64 -d FILE > OUT",
@@ -93,43 +84,13 @@ fn base64(call: &Call<'_, '_, '_>) -> Checked {
 /// Missing are `-C`, which writes, `-m`, which loads a file of rules, `-z` and `-Z`, which run
 /// programs that decompress, `-s`, which reads devices, and `-S`, which turns the sandbox off.
 const FILE: OptionAllowList = OptionAllowList {
-    flags: "bcdhiIkLlnNprv0E",
-    table: Table {
-        short_values: "efFP",
-        short_maybe: "",
-        long: &[
-            ("apple", Takes::Nothing),
-            ("brief", Takes::Nothing),
-            ("checking-printout", Takes::Nothing),
-            ("compile", Takes::Nothing),
-            ("debug", Takes::Nothing),
-            ("dereference", Takes::Nothing),
-            ("exclude", Takes::Value),
-            ("exclude-quiet", Takes::Value),
-            ("extension", Takes::Nothing),
-            ("files-from", Takes::Value),
-            ("help", Takes::Nothing),
-            ("keep-going", Takes::Nothing),
-            ("list", Takes::Nothing),
-            ("magic-file", Takes::Value),
-            ("mime", Takes::Nothing),
-            ("mime-encoding", Takes::Nothing),
-            ("mime-type", Takes::Nothing),
-            ("no-buffer", Takes::Nothing),
-            ("no-dereference", Takes::Nothing),
-            ("no-pad", Takes::Nothing),
-            ("no-sandbox", Takes::Nothing),
-            ("parameter", Takes::Value),
-            ("preserve-date", Takes::Nothing),
-            ("print0", Takes::Nothing),
-            ("raw", Takes::Nothing),
-            ("separator", Takes::Value),
-            ("special-files", Takes::Nothing),
-            ("uncompress", Takes::Nothing),
-            ("uncompress-noreport", Takes::Nothing),
-            ("version", Takes::Nothing),
-        ],
-    },
+    options: options!(
+        "bcdhiIkLlnNprv0Ee:f:F:P:",
+        "apple brief checking-printout compile debug dereference exclude= exclude-quiet= extension",
+        "files-from= help keep-going list magic-file= mime mime-encoding mime-type no-buffer",
+        "no-dereference no-pad no-sandbox parameter= preserve-date print0 raw separator=",
+        "special-files uncompress uncompress-noreport version",
+    ),
     refused: words!(
         "--compile --magic-file --no-sandbox --special-files --uncompress --uncompress-noreport"
     ),
@@ -142,22 +103,10 @@ fn file(call: &Call<'_, '_, '_>) -> Checked {
 }
 
 const SHUF: OptionAllowList = OptionAllowList {
-    flags: "erz",
-    table: Table {
-        short_values: "ino",
-        short_maybe: "",
-        long: &[
-            ("echo", Takes::Nothing),
-            ("head-count", Takes::Value),
-            ("help", Takes::Nothing),
-            ("input-range", Takes::Value),
-            ("output", Takes::Value),
-            ("random-source", Takes::Value),
-            ("repeat", Takes::Nothing),
-            ("version", Takes::Nothing),
-            ("zero-terminated", Takes::Nothing),
-        ],
-    },
+    options: options!(
+        "erzi:n:o:",
+        "echo head-count= help input-range= output= random-source= repeat version zero-terminated",
+    ),
     refused: &[],
     rule: Rule::R83,
     instead: "print, and redirect the output: shuf FILE > OUT",
@@ -180,24 +129,11 @@ fn shuf(call: &Call<'_, '_, '_>) -> Checked {
 
 /// `-T` chooses a library of binary formats.
 const STRINGS: OptionAllowList = OptionAllowList {
-    flags: "adfhovVw0123456789",
-    table: Table {
-        short_values: "nteUs",
-        short_maybe: "",
-        long: &[
-            ("all", Takes::Nothing),
-            ("bytes", Takes::Value),
-            ("data", Takes::Nothing),
-            ("encoding", Takes::Value),
-            ("help", Takes::Nothing),
-            ("include-all-whitespace", Takes::Nothing),
-            ("output-separator", Takes::Value),
-            ("print-file-name", Takes::Nothing),
-            ("radix", Takes::Value),
-            ("unicode", Takes::Value),
-            ("version", Takes::Nothing),
-        ],
-    },
+    options: options!(
+        "adfhovVw0123456789n:t:e:U:s:",
+        "all bytes= data encoding= help include-all-whitespace output-separator= print-file-name",
+        "radix= unicode= version",
+    ),
     refused: &[],
     rule: Rule::R83,
     instead: "use strings FILE, or strings -n 8 FILE",

@@ -5,7 +5,7 @@ use super::option_allow_list::OptionAllowList;
 use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked, Validator};
-use crate::check::options::{Seen, Table, Takes};
+use crate::check::options::Seen;
 
 /// Commands of every project, in both modes.
 ///
@@ -52,25 +52,11 @@ fn without_operands(call: &Call<'_, '_, '_>, list: &OptionAllowList) -> Checked 
 
 /// An operand, `-F` and `-b` set the name.
 const HOSTNAME: OptionAllowList = OptionAllowList {
-    flags: "aAdfhiIsVy",
-    table: Table {
-        short_values: "",
-        short_maybe: "",
-        long: &[
-            ("alias", Takes::Nothing),
-            ("all-fqdns", Takes::Nothing),
-            ("all-ip-addresses", Takes::Nothing),
-            ("boot", Takes::Nothing),
-            ("domain", Takes::Nothing),
-            ("file", Takes::Value),
-            ("fqdn", Takes::Nothing),
-            ("help", Takes::Nothing),
-            ("ip-address", Takes::Nothing),
-            ("long", Takes::Nothing),
-            ("short", Takes::Nothing),
-            ("version", Takes::Nothing),
-        ],
-    },
+    options: options!(
+        "aAdfhiIsVy",
+        "alias all-fqdns all-ip-addresses boot domain file= fqdn help ip-address long short",
+        "version",
+    ),
     refused: words!("--boot --file"),
     rule: Rule::R96,
     instead: "use hostname, hostname -s or hostname -I",
@@ -83,40 +69,12 @@ fn hostname(call: &Call<'_, '_, '_>) -> Checked {
 /// Missing are `-K`, which closes sockets, `-D`, which writes a file, `-F`, which reads options from
 /// one, `-N`, which enters another network, and `-E`, which never ends.
 const SS: OptionAllowList = OptionAllowList {
-    flags: "hVnraloempisZz460tMSudwxHO",
-    table: Table {
-        short_values: "fANDF",
-        short_maybe: "",
-        long: &[
-            ("all", Takes::Nothing),
-            ("diag", Takes::Value),
-            ("events", Takes::Nothing),
-            ("extended", Takes::Nothing),
-            ("family", Takes::Value),
-            ("filter", Takes::Value),
-            ("help", Takes::Nothing),
-            ("info", Takes::Nothing),
-            ("ipv4", Takes::Nothing),
-            ("ipv6", Takes::Nothing),
-            ("kill", Takes::Nothing),
-            ("listening", Takes::Nothing),
-            ("memory", Takes::Nothing),
-            ("net", Takes::Value),
-            ("no-header", Takes::Nothing),
-            ("numeric", Takes::Nothing),
-            ("oneline", Takes::Nothing),
-            ("options", Takes::Nothing),
-            ("processes", Takes::Nothing),
-            ("query", Takes::Value),
-            ("resolve", Takes::Nothing),
-            ("socket", Takes::Value),
-            ("summary", Takes::Nothing),
-            ("tcp", Takes::Nothing),
-            ("udp", Takes::Nothing),
-            ("unix", Takes::Nothing),
-            ("version", Takes::Nothing),
-        ],
-    },
+    options: options!(
+        "hVnraloempisZz460tMSudwxHOf:A:N:D:F:",
+        "all diag= events extended family= filter= help info ipv4 ipv6 kill listening memory net=",
+        "no-header numeric oneline options processes query= resolve socket= summary tcp udp unix",
+        "version",
+    ),
     refused: words!("-N -D -F --diag --events --filter --kill --net"),
     rule: Rule::R96,
     instead: "list sockets with ss -tlnp, or use lsof -i :PORT",
@@ -128,33 +86,11 @@ fn ss(call: &Call<'_, '_, '_>) -> Checked {
 }
 
 const NETSTAT: OptionAllowList = OptionAllowList {
-    flags: "46aceghilnoprstuvwxW",
-    table: Table {
-        short_values: "AfI",
-        short_maybe: "",
-        long: &[
-            ("all", Takes::Nothing),
-            ("extend", Takes::Nothing),
-            ("groups", Takes::Nothing),
-            ("help", Takes::Nothing),
-            ("interfaces", Takes::Nothing),
-            ("listening", Takes::Nothing),
-            ("numeric", Takes::Nothing),
-            ("numeric-hosts", Takes::Nothing),
-            ("numeric-ports", Takes::Nothing),
-            ("program", Takes::Nothing),
-            ("programs", Takes::Nothing),
-            ("route", Takes::Nothing),
-            ("statistics", Takes::Nothing),
-            ("tcp", Takes::Nothing),
-            ("timers", Takes::Nothing),
-            ("udp", Takes::Nothing),
-            ("unix", Takes::Nothing),
-            ("verbose", Takes::Nothing),
-            ("version", Takes::Nothing),
-            ("wide", Takes::Nothing),
-        ],
-    },
+    options: options!(
+        "46aceghilnoprstuvwxWA:f:I:",
+        "all extend groups help interfaces listening numeric numeric-hosts numeric-ports program",
+        "programs route statistics tcp timers udp unix verbose version wide",
+    ),
     refused: &[],
     rule: Rule::R96,
     instead: "list sockets with netstat -tlnp, or use lsof -i :PORT",
@@ -167,12 +103,7 @@ fn netstat(call: &Call<'_, '_, '_>) -> Checked {
 
 /// Without `-b`, or `-l` on macOS, it takes commands from the terminal.
 const TOP: OptionAllowList = OptionAllowList {
-    flags: "bcHiS1hV",
-    table: Table {
-        short_values: "deEnlopuUw",
-        short_maybe: "",
-        long: &[],
-    },
+    options: options!("bcHiS1hVd:e:E:n:l:o:p:u:U:w:"),
     refused: &[],
     rule: Rule::R96,
     instead: "use top -b -n 1, or ps aux",
