@@ -55,12 +55,15 @@ impl OptionTable {
 
     /// Returns what the option `name` takes, which is written with its dashes and in full.
     pub(crate) fn find(&self, name: &str) -> Option<Takes> {
-        let short = name.strip_prefix('-')?;
-        let mut letters = short.chars();
+        let mut letters = name.strip_prefix('-')?.chars();
         if let (Some(letter), None) = (letters.next(), letters.next()) {
             return self.letter(letter);
         }
-        let name = short.strip_prefix('-').unwrap_or(name);
+        let name = match name.strip_prefix("--") {
+            Some(long) if long.starts_with('-') => return None,
+            Some(long) => long,
+            None => name,
+        };
         let mut long = self.long.iter();
         long.find(|(known, _)| *known == name)
             .map(|(_, takes)| *takes)
@@ -166,6 +169,7 @@ mod tests {
             "--v",
             "--out",
             "--vv",
+            "---vv",
             "-all",
             "all",
             "--output=",

@@ -10,10 +10,10 @@
 mod abbreviations;
 mod another_program;
 mod delegates;
+mod first_operand;
 mod hard_list;
 mod machine_wide;
 mod one_word;
-mod option_table;
 mod own_options;
 mod package_manager;
 mod publishing;
