@@ -1,15 +1,16 @@
 //! Archives: `tar`, `unzip` and `zip` list, print and pack. They do not unpack into the project,
 //! because the members of an archive, which the text does not show, name the files.
 
+use super::Commands;
 use super::option_allow_list::OptionAllowList;
 use crate::check::arg::Arg;
-use crate::check::call::{Call, Checked, Validator};
+use crate::check::call::{Call, Checked};
 use crate::check::options::{self, Seen};
 use crate::check::write_target::{Root, escapes};
 use crate::option_table::Takes;
 use crate::{Denial, Rule};
 
-pub(super) const COMMANDS: &[(&str, Validator)] = &[("tar", tar), ("unzip", unzip), ("zip", zip)];
+pub(super) const COMMANDS: Commands = &[("tar", tar), ("unzip", unzip), ("zip", zip)];
 
 /// Everything else may run a program, connect, or write and delete files that are not named.
 const TAR: OptionAllowList = OptionAllowList {

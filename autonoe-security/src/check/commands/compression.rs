@@ -1,24 +1,16 @@
 //! Compression of single files: to standard output, or next to a file that is kept.
 
+use super::Commands;
 use super::option_allow_list::OptionAllowList;
 use super::writers::check_target;
 use crate::Rule;
 use crate::check::arg::Arg;
-use crate::check::call::{Call, Checked, Validator};
+use crate::check::call::{Call, Checked};
 use crate::check::options::Seen;
 use crate::check::write_target::Root;
 
-pub(super) const COMMANDS: &[(&str, Validator)] = &[
-    ("bunzip2", check),
-    ("bzcat", check),
-    ("bzip2", check),
-    ("gunzip", check),
-    ("gzip", check),
-    ("unxz", check),
-    ("xz", check),
-    ("xzcat", check),
-    ("zcat", check),
-];
+pub(super) const COMMANDS: Commands =
+    &[("bunzip2 bzcat bzip2 gunzip gzip unxz xz xzcat zcat", check)];
 
 /// Missing are `-r`, which goes through directories, `-S`, which makes another name, `-N`, which takes
 /// the name from the file, and lists of files.

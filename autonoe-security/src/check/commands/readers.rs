@@ -1,10 +1,10 @@
 //! Commands that read files and print.
 
 use super::option_allow_list::OptionAllowList;
-use super::{awk, free, search, sed, writers};
+use super::{Commands, awk, free, search, sed, writers};
 use crate::Rule;
 use crate::check::arg::Arg;
-use crate::check::call::{Call, Checked, Validator};
+use crate::check::call::{Call, Checked};
 use crate::check::options::Seen;
 use crate::check::write_target::Root;
 
@@ -12,58 +12,23 @@ use crate::check::write_target::Root;
 ///
 /// Those with `free` have no option or operand that writes, runs a program or connects, in GNU, BSD
 /// and busybox alike.
-pub(super) const COMMANDS: &[(&str, Validator)] = &[
+pub(super) const COMMANDS: Commands = &[
     ("sed", sed::check),
-    ("awk", awk::check),
-    ("gawk", awk::check),
-    ("mawk", awk::check),
-    ("nawk", awk::check),
+    ("awk gawk mawk nawk", awk::check),
     ("rg", search::rg),
-    ("fd", search::fd),
-    ("fdfind", search::fd),
-    ("base32", base64),
-    ("base64", base64),
+    ("fd fdfind", search::fd),
+    ("base32 base64", base64),
     ("file", file),
     ("shuf", shuf),
     ("strings", strings),
     ("tee", writers::tee),
     ("xxd", xxd),
-    ("b2sum", free),
-    ("basename", free),
-    ("cksum", free),
-    ("cmp", free),
-    ("column", free),
-    ("comm", free),
-    ("df", free),
-    ("dirname", free),
-    ("du", free),
-    ("egrep", free),
-    ("expand", free),
-    ("fgrep", free),
-    ("fmt", free),
-    ("fold", free),
-    ("hexdump", free),
-    ("join", free),
-    ("md5sum", free),
-    ("nl", free),
-    ("nproc", free),
-    ("numfmt", free),
-    ("od", free),
-    ("paste", free),
-    ("readlink", free),
-    ("realpath", free),
-    ("rev", free),
-    ("seq", free),
-    ("sha1sum", free),
-    ("sha224sum", free),
-    ("sha256sum", free),
-    ("sha384sum", free),
-    ("sha512sum", free),
-    ("shasum", free),
-    ("stat", free),
-    ("sum", free),
-    ("tsort", free),
-    ("unexpand", free),
+    (
+        "b2sum basename cksum cmp column comm df dirname du egrep expand fgrep fmt fold \
+         hexdump join md5sum nl nproc numfmt od paste readlink realpath rev seq sha1sum \
+         sha224sum sha256sum sha384sum sha512sum shasum stat sum tsort unexpand",
+        free,
+    ),
 ];
 
 /// The one of BSD writes to a file with `-o`.

@@ -1,34 +1,27 @@
 //! Commands that print facts about the machine: names, limits, sockets, the terminal.
 
-use super::free;
 use super::option_allow_list::OptionAllowList;
+use super::{Commands, free};
 use crate::Rule;
 use crate::check::arg::Arg;
-use crate::check::call::{Call, Checked, Validator};
+use crate::check::call::{Call, Checked};
 use crate::check::options::Seen;
 
 /// Commands of every project, in both modes.
 ///
 /// Those with `free` have no option or operand that writes, runs a program or changes the machine.
 /// Commands that print the user are missing: builds and tests need none of them.
-pub(super) const COMMANDS: &[(&str, Validator)] = &[
-    // With arguments, the one of macOS runs a program.
-    ("arch", alone),
-    ("clear", alone),
-    ("free", free),
+pub(super) const COMMANDS: Commands = &[
+    // With arguments, the `arch` of macOS runs a program.
+    ("arch clear", alone),
+    ("free locale lscpu tty uname uptime yes", free),
     ("getconf", getconf),
     ("hostname", hostname),
-    ("locale", free),
-    ("lscpu", free),
     ("netstat", netstat),
     ("openssl", openssl),
     ("ss", ss),
     ("top", top),
     ("tput", tput),
-    ("tty", free),
-    ("uname", free),
-    ("uptime", free),
-    ("yes", free),
 ];
 
 fn alone(call: &Call<'_, '_, '_>) -> Checked {

@@ -5,12 +5,13 @@ mod databases;
 mod local_url;
 mod nc;
 
+use super::Commands;
 use crate::check::call::{Call, Checked, Validator};
 use crate::check::extensions;
 use crate::policy::Mode;
 use crate::{Denial, Layer, Rule};
 
-pub(super) const COMMANDS: &[(&str, Validator)] = &[
+pub(super) const COMMANDS: Commands = &[
     ("curl", curl::check),
     ("nc", nc::check),
     ("redis-cli", databases::redis_cli),

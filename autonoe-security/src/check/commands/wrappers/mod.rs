@@ -5,32 +5,27 @@ mod shell;
 mod xargs;
 
 use super::tools::is_one_word;
+use super::{Commands, all};
 use crate::Rule;
 use crate::check::call::{Call, Checked, Validator};
 use crate::check::options::{self, Seen};
 use crate::wrapper_options;
 
 /// Wrappers of every project, in both modes.
-pub(super) const COMMANDS: &[(&str, Validator)] = &[
+pub(super) const COMMANDS: Commands = &[
     ("env", env::check),
     ("xargs", xargs::check),
-    ("nohup", plain),
-    ("setsid", plain),
-    ("time", plain),
-    ("nice", plain),
-    ("stdbuf", plain),
-    ("bash", shell::check),
-    ("sh", shell::check),
+    ("nohup setsid time nice stdbuf", plain),
+    ("bash sh", shell::check),
 ];
 
 /// Returns the validator of the wrapper `name`, which may be a shell that only the operator can add.
 pub(crate) fn find(name: &str) -> Option<Validator> {
     match name {
         "zsh" | "dash" | "ksh" => Some(shell::check),
-        name => COMMANDS
-            .iter()
+        name => all([COMMANDS])
             .find(|(wrapper, _)| *wrapper == name)
-            .map(|(_, check)| *check),
+            .map(|(_, check)| check),
     }
 }
 
