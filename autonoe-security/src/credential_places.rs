@@ -26,17 +26,10 @@ pub const CREDENTIAL_PLACES: &[&str] = words!(
 
 /// Returns whether projects have a file of the same name, so that the name alone shows nothing.
 pub(crate) fn is_name_of_project_files(place: &str) -> bool {
-    matches!(
-        place,
-        "~/.npmrc"
-            | "~/.my.cnf"
-            | "~/.docker/config.json"
-            | "~/.m2/settings.xml"
-            | "~/.terraform.d"
-            | "~/.claude.json"
-            | "~/.composer/auth.json"
-            | "~/.cargo/credentials"
-            | "~/.cargo/credentials.toml"
-            | "~/.gem/credentials"
+    words!(
+        "~/.npmrc ~/.my.cnf ~/.docker/config.json ~/.m2/settings.xml ~/.terraform.d",
+        "~/.claude.json ~/.composer/auth.json ~/.cargo/credentials ~/.cargo/credentials.toml",
+        "~/.gem/credentials"
     )
+    .contains(&place)
 }

@@ -2,7 +2,7 @@
 
 /// The options of a program, as far as one must know them to tell options, values and operands apart.
 ///
-/// [`options!`] makes one.
+/// `options!` makes one.
 pub(crate) struct OptionTable {
     /// Short options.
     pub(crate) letters: &'static [(char, Takes)],
@@ -26,7 +26,7 @@ pub(crate) enum Takes {
 
 /// Makes an [`OptionTable`] from the letters of its short options and the names of its long options.
 ///
-/// The notation is that of `getopt`. Letters are written without blanks: `x` is a flag, `x:` takes a
+/// The notation follows `getopt`. Letters are written without blanks: `x` is a flag, `x:` takes a
 /// value, and `x?` takes one that is written together with it, if at all. Names have blanks between
 /// them: `name` is a flag, `name=` takes a value, and `name?` takes one after `=`, if at all. A name
 /// with one dash is written with it: `-vv`.

@@ -145,17 +145,9 @@ fn is_plain_rev_parse(arg: &str) -> bool {
     !arg.starts_with('-')
         || arg.starts_with("--short")
         || arg.starts_with("--abbrev-ref")
-        || matches!(
-            arg,
-            "--verify"
-                | "--quiet"
-                | "-q"
-                | "--show-toplevel"
-                | "--git-dir"
-                | "--absolute-git-dir"
-                | "--symbolic-full-name"
-                | "--show-cdup"
-                | "--is-inside-work-tree"
-                | "--git-common-dir"
+        || words!(
+            "--verify --quiet -q --show-toplevel --git-dir --absolute-git-dir",
+            "--symbolic-full-name --show-cdup --is-inside-work-tree --git-common-dir"
         )
+        .contains(&arg)
 }

@@ -35,25 +35,10 @@ fn hands_on(tool: &str, word: &str) -> bool {
         "bun" => matches!(word, "run" | "x" | "exec" | "repl" | "create"),
         "coverage" | "go" => word == "run",
         "uv" => matches!(word, "run" | "tool"),
-        "npm" | "pnpm" | "yarn" => {
-            matches!(
-                word,
-                "exec"
-                    | "x"
-                    | "dlx"
-                    | "run"
-                    | "run-script"
-                    | "test"
-                    | "t"
-                    | "start"
-                    | "create"
-                    | "init"
-                    | "explore"
-                    | "node"
-                    | "workspace"
-                    | "workspaces"
-            )
-        }
+        "npm" | "pnpm" | "yarn" => words!(
+            "exec x dlx run run-script test t start create init explore node workspace workspaces"
+        )
+        .contains(&word),
         "poetry" | "pdm" | "hatch" | "conda" | "pipx" => matches!(word, "run" | "env"),
         "bundle" | "bundler" => word == "exec",
         "composer" => matches!(word, "exec" | "run" | "run-script"),

@@ -103,19 +103,8 @@ fn is_release(task: &Arg<'_>) -> bool {
 
 /// Checks that code does not come from an address.
 fn loads_no_address(tool: &Tool<'_, '_, '_, '_>, own: &[Arg<'_>]) -> Checked {
-    let loads = matches!(
-        tool.name,
-        "node"
-            | "ts-node"
-            | "tsx"
-            | "deno"
-            | "bun"
-            | "mocha"
-            | "goreleaser"
-            | "eslint"
-            | "vitest"
-            | "jest"
-    );
+    let loads = words!("node ts-node tsx deno bun mocha goreleaser eslint vitest jest")
+        .contains(&tool.name);
     if !loads {
         return Ok(());
     }

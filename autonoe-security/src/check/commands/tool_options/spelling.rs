@@ -63,27 +63,11 @@ pub(in crate::check::commands) fn has_one_dash(tool: &str) -> bool {
 
 /// Tells whether `tool` takes the beginning of an option for the whole.
 pub(in crate::check::commands) fn shortens(tool: &str) -> bool {
-    matches!(
-        tool,
-        "codeception"
-            | "composer"
-            | "cucumber"
-            | "flake8"
-            | "mypy"
-            | "nox"
-            | "npm"
-            | "pip"
-            | "pip3"
-            | "pest"
-            | "php-cs-fixer"
-            | "phpstan"
-            | "phpunit"
-            | "pylint"
-            | "rspec"
-            | "rubocop"
-            | "tox"
-            | "unittest"
+    words!(
+        "codeception composer cucumber flake8 mypy nox npm pip pip3 pest php-cs-fixer phpstan",
+        "phpunit pylint rspec rubocop tox unittest"
     )
+    .contains(&tool)
 }
 
 /// Names that are beginnings of others, and options by themselves.
