@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::check::options::Takes;
+use crate::option_table::Takes;
 use crate::wrapper_options::{self, Wrapper};
 
 /// The commands that a simple command starts, as far as its words tell.
@@ -132,16 +132,14 @@ fn option(wrapper: &Wrapper, word: &str) -> Option<usize> {
     }
     let letters = &word[1..];
     for (at, letter) in letters.char_indices() {
-        if options.short_values.contains(letter) {
-            let is_attached = at + letter.len_utf8() < letters.len();
-            return Some(if is_attached { 1 } else { 2 });
-        }
-        // `xargs -i{}`: what follows is the value.
-        if options.short_maybe.contains(letter) {
-            return Some(1);
-        }
-        if !wrapper.flags.contains(letter) {
-            return None;
+        match options.letter(letter)? {
+            Takes::Value => {
+                let is_attached = at + letter.len_utf8() < letters.len();
+                return Some(if is_attached { 1 } else { 2 });
+            }
+            // `xargs -i{}`: what follows is the value.
+            Takes::Attached => return Some(1),
+            Takes::Nothing | Takes::Unclear => {}
         }
     }
     Some(1)
@@ -207,7 +205,7 @@ fn until_semicolon(words: &[Option<&str>], starters: &[&str]) -> InnerCommands {
 
 /// Reads the command behind `-x` of `fd`, which may also be written together with other letters.
 fn fd(words: &[Option<&str>]) -> InnerCommands {
-    const STARTERS: &[&str] = &["-x", "-X", "--exec", "--exec-batch"];
+    const STARTERS: &[&str] = words!("-x -X --exec --exec-batch");
     let mut inner = until_semicolon(words, STARTERS);
     let is_attached = |word: &&str| match word.strip_prefix("--") {
         Some(long) => long.starts_with("exec") && long.contains('='),

@@ -26,6 +26,12 @@
 
 #![forbid(unsafe_code)]
 
+// The modules below use the macros of these two.
+#[macro_use]
+mod words;
+#[macro_use]
+mod option_table;
+
 mod bash_security;
 mod check;
 #[cfg(feature = "corpus")]

@@ -1,15 +1,13 @@
 //! Options of programs that start another command.
 
-use crate::check::options::{Table, Takes};
+use crate::option_table::OptionTable;
 
 /// The options of a program whose command follows them.
 ///
 /// Findings use it to find the command. The policy uses it as an allow-list of options.
 pub(crate) struct Wrapper {
     pub(crate) names: &'static [&'static str],
-    /// Short options without a value.
-    pub(crate) flags: &'static str,
-    pub(crate) options: Table,
+    pub(crate) options: OptionTable,
     /// The number of operands in front of the command.
     pub(crate) operands: usize,
     /// Whether `NAME=value` words stand in front of the command.
@@ -19,16 +17,7 @@ pub(crate) struct Wrapper {
 impl Wrapper {
     /// Returns whether it has the option `name`, which is written with its dashes and in full.
     pub(crate) fn has_option(&self, name: &str) -> bool {
-        match name.strip_prefix("--") {
-            Some(long) => self.options.long.iter().any(|(known, _)| *known == long),
-            None => [
-                self.flags,
-                self.options.short_values,
-                self.options.short_maybe,
-            ]
-            .iter()
-            .any(|letters| letters.contains(&name[1..])),
-        }
+        self.options.find(name).is_some()
     }
 }
 
@@ -46,214 +35,102 @@ const WRAPPERS: &[&Wrapper] = &[
 ];
 
 const PLAIN: Wrapper = Wrapper {
-    names: &["nohup", "builtin", "busybox", "toybox"],
-    flags: "",
-    options: NO_OPTIONS,
+    names: words!("nohup builtin busybox toybox"),
+    options: options!(""),
     operands: 0,
     has_assignments: false,
 };
 
-const NO_OPTIONS: Table = Table {
-    short_values: "",
-    short_maybe: "",
-    long: &[],
-};
-
 const ENV: Wrapper = Wrapper {
-    names: &["env"],
-    flags: "i0v",
-    options: Table {
-        short_values: "uCa",
-        long: &[
-            ("argv0", Takes::Value),
-            ("block-signal", Takes::Maybe),
-            ("chdir", Takes::Value),
-            ("debug", Takes::Nothing),
-            ("default-signal", Takes::Maybe),
-            ("ignore-environment", Takes::Nothing),
-            ("ignore-signal", Takes::Maybe),
-            ("list-signal-handling", Takes::Nothing),
-            ("null", Takes::Nothing),
-            ("unset", Takes::Value),
-        ],
-        ..NO_OPTIONS
-    },
+    names: words!("env"),
+    options: options!(
+        "i0vu:C:a:",
+        "argv0= block-signal? chdir= debug default-signal? ignore-environment ignore-signal?",
+        "list-signal-handling null unset=",
+    ),
     has_assignments: true,
     ..PLAIN
 };
 
 pub(crate) const XARGS: Wrapper = Wrapper {
-    names: &["xargs"],
-    flags: "0prtxo",
-    options: Table {
-        short_values: "nPLIsdaE",
-        short_maybe: "ile",
-        long: &[
-            ("arg-file", Takes::Value),
-            ("delimiter", Takes::Value),
-            ("eof", Takes::Maybe),
-            ("exit", Takes::Nothing),
-            ("interactive", Takes::Nothing),
-            ("max-args", Takes::Value),
-            ("max-chars", Takes::Value),
-            ("max-lines", Takes::Maybe),
-            ("max-procs", Takes::Value),
-            ("no-run-if-empty", Takes::Nothing),
-            ("null", Takes::Nothing),
-            ("open-tty", Takes::Nothing),
-            ("process-slot-var", Takes::Value),
-            ("replace", Takes::Maybe),
-            ("show-limits", Takes::Nothing),
-            ("verbose", Takes::Nothing),
-        ],
-    },
+    names: words!("xargs"),
+    options: options!(
+        "0prtxon:P:L:I:s:d:a:E:i?l?e?",
+        "arg-file= delimiter= eof? exit interactive max-args= max-chars= max-lines? max-procs=",
+        "no-run-if-empty null open-tty process-slot-var= replace? show-limits verbose",
+    ),
     ..PLAIN
 };
 
 pub(crate) const TIMEOUT: Wrapper = Wrapper {
-    names: &["timeout"],
-    flags: "vfp",
-    options: Table {
-        short_values: "sk",
-        long: &[
-            ("foreground", Takes::Nothing),
-            ("kill-after", Takes::Value),
-            ("preserve-status", Takes::Nothing),
-            ("signal", Takes::Value),
-            ("verbose", Takes::Nothing),
-        ],
-        ..NO_OPTIONS
-    },
+    names: words!("timeout"),
+    options: options!(
+        "vfps:k:",
+        "foreground kill-after= preserve-status signal= verbose",
+    ),
     operands: 1,
     ..PLAIN
 };
 
 const SETSID: Wrapper = Wrapper {
-    names: &["setsid"],
-    flags: "cfw",
-    options: Table {
-        long: &[
-            ("ctty", Takes::Nothing),
-            ("fork", Takes::Nothing),
-            ("wait", Takes::Nothing),
-        ],
-        ..NO_OPTIONS
-    },
+    names: words!("setsid"),
+    options: options!("cfw", "ctty fork wait"),
     ..PLAIN
 };
 
 const NICE: Wrapper = Wrapper {
-    names: &["nice"],
-    flags: "0123456789",
-    options: Table {
-        short_values: "n",
-        long: &[("adjustment", Takes::Value)],
-        ..NO_OPTIONS
-    },
+    names: words!("nice"),
+    options: options!("0123456789n:", "adjustment="),
     ..PLAIN
 };
 
 const IONICE: Wrapper = Wrapper {
-    names: &["ionice"],
-    flags: "t",
-    options: Table {
-        short_values: "cn",
-        long: &[
-            ("class", Takes::Value),
-            ("classdata", Takes::Value),
-            ("ignore", Takes::Nothing),
-        ],
-        ..NO_OPTIONS
-    },
+    names: words!("ionice"),
+    options: options!("tc:n:", "class= classdata= ignore"),
     ..PLAIN
 };
 
 const TIME: Wrapper = Wrapper {
-    names: &["time"],
-    flags: "apvq",
-    options: Table {
-        short_values: "fo",
-        long: &[
-            ("append", Takes::Nothing),
-            ("format", Takes::Value),
-            ("output", Takes::Value),
-            ("portability", Takes::Nothing),
-            ("quiet", Takes::Nothing),
-            ("verbose", Takes::Nothing),
-        ],
-        ..NO_OPTIONS
-    },
+    names: words!("time"),
+    options: options!(
+        "apvqf:o:",
+        "append format= output= portability quiet verbose",
+    ),
     ..PLAIN
 };
 
 const STDBUF: Wrapper = Wrapper {
-    names: &["stdbuf"],
-    options: Table {
-        short_values: "ioe",
-        long: &[
-            ("error", Takes::Value),
-            ("input", Takes::Value),
-            ("output", Takes::Value),
-        ],
-        ..NO_OPTIONS
-    },
+    names: words!("stdbuf"),
+    options: options!("i:o:e:", "error= input= output="),
     ..PLAIN
 };
 
 const SUDO: Wrapper = Wrapper {
-    names: &["sudo"],
-    flags: "AbEHknPSB",
-    options: Table {
-        short_values: "ugpCDhrtTRU",
-        long: &[
-            ("askpass", Takes::Nothing),
-            ("background", Takes::Nothing),
-            ("bell", Takes::Nothing),
-            ("chdir", Takes::Value),
-            ("chroot", Takes::Value),
-            ("close-from", Takes::Value),
-            ("command-timeout", Takes::Value),
-            ("group", Takes::Value),
-            ("host", Takes::Value),
-            ("non-interactive", Takes::Nothing),
-            ("preserve-env", Takes::Maybe),
-            ("preserve-groups", Takes::Nothing),
-            ("prompt", Takes::Value),
-            ("reset-timestamp", Takes::Nothing),
-            ("role", Takes::Value),
-            ("set-home", Takes::Nothing),
-            ("stdin", Takes::Nothing),
-            ("type", Takes::Value),
-            ("user", Takes::Value),
-        ],
-        ..NO_OPTIONS
-    },
+    names: words!("sudo"),
+    options: options!(
+        "AbEHknPSBu:g:p:C:D:h:r:t:T:R:U:",
+        "askpass background bell chdir= chroot= close-from= command-timeout= group= host=",
+        "non-interactive preserve-env? preserve-groups prompt= reset-timestamp role= set-home",
+        "stdin type= user=",
+    ),
     has_assignments: true,
     ..PLAIN
 };
 
 const DOAS: Wrapper = Wrapper {
-    names: &["doas"],
-    flags: "n",
-    options: Table {
-        short_values: "u",
-        ..NO_OPTIONS
-    },
+    names: words!("doas"),
+    options: options!("nu:"),
     ..PLAIN
 };
 
 const COMMAND: Wrapper = Wrapper {
-    names: &["command"],
-    flags: "p",
+    names: words!("command"),
+    options: options!("p"),
     ..PLAIN
 };
 
 const EXEC: Wrapper = Wrapper {
-    names: &["exec"],
-    flags: "cl",
-    options: Table {
-        short_values: "a",
-        ..NO_OPTIONS
-    },
+    names: words!("exec"),
+    options: options!("cla:"),
     ..PLAIN
 };

@@ -4,39 +4,18 @@ use super::path;
 use crate::policy::Policy;
 
 /// Folders that build tools fill, and may empty.
-const BUILD_FOLDERS: &[&str] = &[
-    "bin", "build", "coverage", "dist", "out", "output", "reports", "tmp",
-];
+const BUILD_FOLDERS: &[&str] = words!("bin build coverage dist out output reports tmp");
 
 /// Further folders in which projects keep what tools make.
-const REPORT_FOLDERS: &[&str] = &[
-    ".nox",
-    ".nyc_output",
-    ".tox",
-    "htmlcov",
-    "playwright-report",
-    "report",
-    "target",
-    "test-reports",
-    "test-results",
-];
+const REPORT_FOLDERS: &[&str] = words!(
+    ".nox .nyc_output .tox htmlcov playwright-report report target test-reports test-results"
+);
 
 /// Endings of files that tools make, and that no person writes.
-const ENDINGS: &[&str] = &[
-    ".cov",
-    ".cpuprofile",
-    ".exe",
-    ".html",
-    ".lcov",
-    ".log",
-    ".out",
-    ".prof",
-    ".sarif",
-    ".test",
-    ".tsbuildinfo",
-    ".xml",
+const ENDINGS: &[&str] = words!(
+    ".cov .cpuprofile .exe .html .lcov .log .out .prof .sarif .test .tsbuildinfo .xml",
     "coverage.json",
-];
+);
 
 /// Returns whether a tool may empty the absolute path `place`: it is below `/tmp`, or in a folder of
 /// the project that only build tools fill.

@@ -6,20 +6,16 @@ use crate::policy::{Mode, Policy};
 use crate::{Denial, Rule};
 
 /// What cannot be added: it deletes, or it changes what other commands mean.
-const NEVER: &[&str] = &[
-    "rm", "mv", "eval", "exec", "trap", "source", ".", "alias", "unalias", "enable", "hash",
-    "bind", "builtin", "complete", "compgen", "compopt", "fc", "history", "pushd", "popd", "let",
-];
+const NEVER: &[&str] = words!(
+    "rm mv eval exec trap source . alias unalias enable hash bind builtin complete compgen compopt",
+    "fc history pushd popd let",
+);
 
 /// Commands that nobody is advised to add: they delete, or act as somebody else or elsewhere.
-const HARMFUL: &[&str] = &[
-    "dd", "doas", "scp", "shred", "ssh", "su", "sudo", "truncate", "unlink",
-];
+const HARMFUL: &[&str] = words!("dd doas scp shred ssh su sudo truncate unlink");
 
 /// Builtins that are free once they are added.
-const FREE_BUILTINS: &[&str] = &[
-    "kill", "umask", "ulimit", "dirs", "fg", "bg", "suspend", "logout", "help", "caller",
-];
+const FREE_BUILTINS: &[&str] = words!("kill umask ulimit dirs fg bg suspend logout help caller");
 
 /// Returns whether the command `name`, which may be a path, can never be added.
 pub(crate) fn cannot_be_added(name: &str) -> bool {
@@ -45,49 +41,44 @@ pub(crate) fn is_free_builtin(name: &str) -> bool {
 /// Alternatives to commands that agents often request.
 const ALTERNATIVES: &[(&[&str], &str)] = &[
     (
-        &["ed", "perl"],
+        words!("ed perl"),
         "change files with sed -i or the Edit tool, and search them with sed -n, awk or grep",
     ),
     (
-        &["dd", "install", "truncate"],
+        words!("dd install truncate"),
         "create files with touch, tee, cp, a redirection or the Write tool",
     ),
     (
-        &["less", "more", "nano", "vi", "vim"],
+        words!("less more nano vi vim"),
         "use cat, head, tail or sed -n '10,20p' FILE",
     ),
-    (&["patch"], "use git apply FILE, or the Edit tool"),
+    (words!("patch"), "use git apply FILE, or the Edit tool"),
     (
-        &["mysql", "psql"],
+        words!("mysql psql"),
         "use the database client of the project's language, or its migrations",
     ),
-    (&["zgrep", "zless"], "use zcat FILE | grep PATTERN"),
-    (&["lsb_release"], "use cat /etc/os-release"),
+    (words!("zgrep zless"), "use zcat FILE | grep PATTERN"),
+    (words!("lsb_release"), "use cat /etc/os-release"),
     (
-        &["unlink"],
+        words!("unlink"),
         "leave it in place, or use git rm for tracked files",
     ),
     (
-        &["dash", "fish", "ksh", "zsh"],
+        words!("dash fish ksh zsh"),
         "use bash -c 'COMMANDS' with literal commands",
     ),
+    (words!("cmake just ninja"), "run the commands of its recipe"),
     (
-        &["cmake", "just", "ninja"],
-        "run the commands of its recipe",
-    ),
-    (
-        &["http", "ncat", "netcat", "wget"],
+        words!("http ncat netcat wget"),
         "test local servers with curl http://localhost:80, and read web pages with WebFetch, if you \
          have it",
     ),
     (
-        &["fuser", "killall", "skill", "xkill"],
+        words!("fuser killall skill xkill"),
         "end a server with kill $(lsof -ti:PORT), and your own jobs with kill %1 or kill $!",
     ),
     (
-        &[
-            "apk", "apt", "apt-get", "brew", "dnf", "doas", "su", "sudo", "yum",
-        ],
+        words!("apk apt apt-get brew dnf doas su sudo yum"),
         "work with what is installed, and with packages of the project",
     ),
 ];

@@ -233,11 +233,10 @@ fn check_tool(
 }
 
 /// Tools that install, build or empty folders, and so have options that change what they like.
-const BUILDERS: &[&str] = &[
-    "bun", "bundle", "bundler", "cargo", "composer", "conda", "deno", "gem", "go", "hatch", "nox",
-    "npm", "pdm", "pip", "pip3", "pipx", "pnpm", "poetry", "pytest", "rustc", "rustup", "tox",
-    "tsc", "uv", "vite", "webpack", "yarn",
-];
+const BUILDERS: &[&str] = words!(
+    "bun bundle bundler cargo composer conda deno gem go hatch nox npm pdm pip pip3 pipx pnpm",
+    "poetry pytest rustc rustup tox tsc uv vite webpack yarn",
+);
 
 /// Judges a command as it is written, and with each value that the text gives its variables.
 fn with_known_values(call: &Call<'_, '_, '_>, check: Validator) -> Result<(), Denial> {

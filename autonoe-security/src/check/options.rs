@@ -3,26 +3,7 @@
 use super::arg::Arg;
 use super::call::Call;
 use crate::Denial;
-
-/// The options of a tool, as far as one must know them to tell options, values and operands apart.
-pub(crate) struct Table {
-    /// Short options that take a value, written together or as the next argument.
-    pub(crate) short_values: &'static str,
-    /// Short options whose value, if any, is written together.
-    pub(crate) short_maybe: &'static str,
-    /// Long options without the dashes. They may be shortened as long as it is clear which is meant.
-    pub(crate) long: &'static [(&'static str, Takes)],
-}
-
-/// Whether a long option takes a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Takes {
-    Nothing,
-    /// After `=`, or as the next argument.
-    Value,
-    /// After `=` only, if at all.
-    Maybe,
-}
+use crate::option_table::{OptionTable, Takes};
 
 /// One thing that stands on a command line.
 #[derive(Debug)]
@@ -43,7 +24,7 @@ pub(crate) enum Seen<'c, 's> {
 /// A dynamic argument that may turn into an option is refused.
 pub(crate) fn read<'c, 's>(
     call: &Call<'c, '_, 's>,
-    table: &Table,
+    table: &OptionTable,
 ) -> Result<Vec<Seen<'c, 's>>, Denial> {
     read_args(call, call.args, table, Order::Mixed).map(|(seen, _)| seen)
 }
@@ -51,7 +32,7 @@ pub(crate) fn read<'c, 's>(
 /// Reads options in front of the first operand, and returns what they are and what is left.
 pub(crate) fn read_leading<'c, 's>(
     call: &Call<'c, '_, 's>,
-    table: &Table,
+    table: &OptionTable,
 ) -> Result<(Vec<Seen<'c, 's>>, &'c [Arg<'s>]), Denial> {
     let (seen, used) = read_args(call, call.args, table, Order::OptionsFirst)?;
     Ok((seen, &call.args[used..]))
@@ -66,7 +47,7 @@ enum Order {
 fn read_args<'c, 's>(
     call: &Call<'_, '_, 's>,
     args: &'c [Arg<'s>],
-    table: &Table,
+    table: &OptionTable,
     order: Order,
 ) -> Result<(Vec<Seen<'c, 's>>, usize), Denial> {
     let mut seen = Vec::with_capacity(args.len());
@@ -109,7 +90,7 @@ fn read_long<'c, 's>(
     arg: &'c Arg<'s>,
     long: &str,
     next: Option<&Arg<'s>>,
-    table: &Table,
+    table: &OptionTable,
     seen: &mut Vec<Seen<'c, 's>>,
 ) -> Result<bool, Denial> {
     let (name, attached) = match long.split_once('=') {
@@ -119,7 +100,7 @@ fn read_long<'c, 's>(
         None => (long, None),
     };
     let known = full_name(table, name);
-    let takes = known.map_or(Takes::Maybe, |(_, takes)| takes);
+    let takes = known.map_or(Takes::Attached, |(_, takes)| takes);
     let name = format!("--{}", known.map_or(name, |(name, _)| name));
     let took_next = takes == Takes::Value && attached.is_none() && next.is_some();
     if took_next {
@@ -139,7 +120,7 @@ fn stays_one(call: &Call<'_, '_, '_>, value: Option<&Arg<'_>>) -> Result<(), Den
 }
 
 /// Returns the long option that `name` means: itself, or the only one that begins so.
-fn full_name(table: &Table, name: &str) -> Option<(&'static str, Takes)> {
+fn full_name(table: &OptionTable, name: &str) -> Option<(&'static str, Takes)> {
     let exact = table.long.iter().find(|(long, _)| *long == name);
     let mut beginning = table.long.iter().filter(|(long, _)| long.starts_with(name));
     let only = match (beginning.next(), beginning.next()) {
@@ -154,7 +135,7 @@ fn read_short<'c, 's>(
     call: &Call<'_, '_, 's>,
     arg: &'c Arg<'s>,
     next: Option<&Arg<'s>>,
-    table: &Table,
+    table: &OptionTable,
     seen: &mut Vec<Seen<'c, 's>>,
 ) -> Result<bool, Denial> {
     let text = arg.text.as_ref();
@@ -162,26 +143,18 @@ fn read_short<'c, 's>(
         let name = format!("-{letter}");
         let after = at + letter.len_utf8();
         let is_last = after == text.len() && arg.is_static();
-        if table.short_values.contains(letter) {
-            let attached = (!is_last).then(|| arg.without_first(after));
-            let took_next = attached.is_none() && next.is_some();
-            if took_next {
-                stays_one(call, next)?;
-            }
-            let value = attached.or_else(|| next.cloned());
-            seen.push(Seen::Option { name, value, arg });
+        let takes = table.letter(letter).unwrap_or(Takes::Nothing);
+        let has_value = matches!(takes, Takes::Value | Takes::Attached);
+        let attached = (has_value && !is_last).then(|| arg.without_first(after));
+        let took_next = takes == Takes::Value && attached.is_none() && next.is_some();
+        if took_next {
+            stays_one(call, next)?;
+        }
+        let value = attached.or_else(|| took_next.then(|| next.cloned()).flatten());
+        seen.push(Seen::Option { name, value, arg });
+        if has_value {
             return Ok(took_next);
         }
-        if table.short_maybe.contains(letter) {
-            let value = (!is_last).then(|| arg.without_first(after));
-            seen.push(Seen::Option { name, value, arg });
-            return Ok(false);
-        }
-        seen.push(Seen::Option {
-            name,
-            value: None,
-            arg,
-        });
     }
     // More letters may follow.
     if arg.is_static() {

@@ -7,19 +7,16 @@ use crate::syntax::visit::{self, Visitor};
 use crate::syntax::{ArgWord, Command, Item, Pipeline, Script, SimpleCommand, Text, commands_in};
 use crate::{Denial, Rule};
 
-const DOWNLOADS: &[&str] = &["curl", "wget"];
+const DOWNLOADS: &[&str] = words!("curl wget");
 
-const INTERPRETERS: &[&str] = &[
-    "node", "deno", "bun", "tsx", "ts-node", "python", "python3", "ruby", "irb", "php", "bash",
-    "sh", "zsh", "dash", "ksh",
-];
+const INTERPRETERS: &[&str] =
+    words!("node deno bun tsx ts-node python python3 ruby irb php bash sh zsh dash ksh");
 
 /// Programs that start another one, which stands somewhere among their words.
-const STARTERS: &[&str] = &[
-    "sudo", "timeout", "command", "env", "nohup", "nice", "stdbuf", "setsid", "time", "xargs",
-    "find", "npx", "bunx", "npm", "pnpm", "yarn", "uv", "poetry", "pdm", "hatch", "pipx", "conda",
-    "bundle", "bundler", "rustup", "composer",
-];
+const STARTERS: &[&str] = words!(
+    "sudo timeout command env nohup nice stdbuf setsid time xargs find npx bunx npm pnpm yarn uv",
+    "poetry pdm hatch pipx conda bundle bundler rustup composer",
+);
 
 /// Checks that no download is piped into an interpreter.
 pub(crate) fn check(context: &Context<'_, '_>, pipeline: &Pipeline<'_>) -> Checked {

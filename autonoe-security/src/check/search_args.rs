@@ -6,9 +6,7 @@ use super::arg::Arg;
 use super::call::Call;
 
 /// Commands whose first operand is a pattern or a program.
-const PATTERN_FIRST: &[&str] = &[
-    "awk", "egrep", "fd", "fdfind", "fgrep", "gawk", "grep", "jq", "mawk", "nawk", "rg", "sed",
-];
+const PATTERN_FIRST: &[&str] = words!("awk egrep fd fdfind fgrep gawk grep jq mawk nawk rg sed");
 
 /// Returns the index of the argument that is the pattern or program of `call`, if there is one.
 pub(crate) fn pattern(call: &Call<'_, '_, '_>) -> Option<usize> {

@@ -20,7 +20,7 @@ pub(super) enum AcceptedValues {
     /// A word that may have dots in it: a version, a module, a host. Never `..`.
     Name,
     /// Options, separated by blanks, each of which one of these describes: `-x` is itself, `-x*`
-    /// any beginning, `-x y*` an option and its value, which is neither an option nor `@file`.
+    /// any beginning, `-x~y*` an option and its value, which is neither an option nor `@file`.
     Options(&'static [&'static str]),
     /// Folders of the project, separated by colons, or the same variable.
     SearchPath,
@@ -137,7 +137,7 @@ pub(super) fn are_options(harmless: &[&str], text: &str) -> bool {
         let mut takes_next = false;
         let is_harmless = harmless
             .iter()
-            .any(|pattern| match pattern.split_once(' ') {
+            .any(|pattern| match pattern.split_once('~') {
                 None => fits(pattern, word),
                 Some((first, second)) => {
                     takes_next =
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn options_are_judged_one_by_one() {
-        let harmless = &["-q", "-Dw*", "-D *", "-C opt-level=*", "-p no:*", "--tb=*"];
+        let harmless = words!("-q -Dw* -D~* -C~opt-level=* -p~no:* --tb=*");
         for text in [
             "",
             "-q",

@@ -45,77 +45,23 @@ const NAMES: &str = "\
     SOURCE_DATE_EPOCH";
 
 /// First parts of names that applications use for their settings.
-const PREFIXES: &[&str] = &[
-    "APP_",
-    "AWS_DEFAULT_",
-    "DB_",
-    "DATABASE_",
-    "EXPO_PUBLIC_",
-    "MAIL_",
-    "MY_",
-    "NEXT_PUBLIC_",
-    "NUXT_PUBLIC_",
-    "POSTGRES_",
-    "PUBLIC_",
-    "REACT_APP_",
-    "REDIS_",
-    "STORYBOOK_",
-    "TEST_",
-    "VITE_",
-    "VUE_APP_",
-];
+const PREFIXES: &[&str] = words!(
+    "APP_ AWS_DEFAULT_ DB_ DATABASE_ EXPO_PUBLIC_ MAIL_ MY_ NEXT_PUBLIC_ NUXT_PUBLIC_ POSTGRES_",
+    "PUBLIC_ REACT_APP_ REDIS_ STORYBOOK_ TEST_ VITE_ VUE_APP_",
+);
 
 /// Last parts of names that applications use for their settings.
-const SUFFIXES: &[&str] = &[
-    "_API_KEY",
-    "_DEBUG",
-    "_DISABLED",
-    "_DSN",
-    "_ENABLED",
-    "_ENV",
-    "_HOST",
-    "_LEVEL",
-    "_PASSWORD",
-    "_PORT",
-    "_REGION",
-    "_SECRET",
-    "_SECRET_KEY",
-    "_SEED",
-    "_TEST",
-    "_TESTS",
-    "_TIMEOUT",
-    "_TOKEN",
-    "_URI",
-    "_URL",
-    "_USER",
-    "_USERNAME",
-    "_WORKERS",
-];
+const SUFFIXES: &[&str] = words!(
+    "_API_KEY _DEBUG _DISABLED _DSN _ENABLED _ENV _HOST _LEVEL _PASSWORD _PORT _REGION _SECRET",
+    "_SECRET_KEY _SEED _TEST _TESTS _TIMEOUT _TOKEN _URI _URL _USER _USERNAME _WORKERS",
+);
 
 /// Parts of names of files, programs and folders, and of those with which tests rewrite their
 /// expectations.
-const CHANGING: &[&str] = &[
-    "ACCEPT",
-    "APPROVE",
-    "BINARY",
-    "BLESS",
-    "CACHE",
-    "COMMAND",
-    "CONFIG",
-    "DIR",
-    "FILE",
-    "FIX",
-    "GENERATE",
-    "LIBRARY",
-    "LOADER",
-    "MAILER",
-    "OVERWRITE",
-    "PATH",
-    "RECORD",
-    "REGENERATE",
-    "UPDATE",
-    "WRITE",
-];
+const CHANGING: &[&str] = words!(
+    "ACCEPT APPROVE BINARY BLESS CACHE COMMAND CONFIG DIR FILE FIX GENERATE LIBRARY LOADER MAILER",
+    "OVERWRITE PATH RECORD REGENERATE UPDATE WRITE",
+);
 
 /// Returns whether a command may get the variable `name` in sync mode.
 pub(super) fn contains(name: &str) -> bool {

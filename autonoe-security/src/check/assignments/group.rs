@@ -9,15 +9,9 @@ use crate::Rule;
 use crate::check::names::Names;
 
 /// Prefixes that count in any letter case, because their programs read them so.
-const PREFIXES_IN_ANY_CASE: &[&str] = &["npm_config_", "pnpm_config_", "yarn_"];
+const PREFIXES_IN_ANY_CASE: &[&str] = words!("npm_config_ pnpm_config_ yarn_");
 
-const PROXIES: &[&str] = &[
-    "http_proxy",
-    "https_proxy",
-    "all_proxy",
-    "no_proxy",
-    "ftp_proxy",
-];
+const PROXIES: &[&str] = words!("http_proxy https_proxy all_proxy no_proxy ftp_proxy");
 
 const ANY_CASE: Group = Group {
     rule: Rule::R15,

@@ -121,26 +121,10 @@ pub(crate) fn is_protected(name: &str) -> bool {
 
 /// Returns whether `name` is a variable by which make finds its shell, itself or other makefiles.
 pub(crate) fn is_makes_own(name: &str) -> bool {
-    const OWN: &[&str] = &[
-        "SHELL",
-        "MAKE",
-        "MAKE_COMMAND",
-        "MAKECMDGOALS",
-        "OUTPUT_OPTION",
-        "TARGET_ARCH",
-        "TARGET_MACH",
-        "ARFLAGS",
-        "COFLAGS",
-        "GFLAGS",
-        "LDLIBS",
-        "LFLAGS",
-        "LINTFLAGS",
-        "LOADLIBES",
-        "PFLAGS",
-        "RFLAGS",
-        "TEXI2DVI_CMD",
-        "YFLAGS",
-    ];
+    const OWN: &[&str] = words!(
+        "SHELL MAKE MAKE_COMMAND MAKECMDGOALS OUTPUT_OPTION TARGET_ARCH TARGET_MACH ARFLAGS",
+        "COFLAGS GFLAGS LDLIBS LFLAGS LINTFLAGS LOADLIBES PFLAGS RFLAGS TEXI2DVI_CMD YFLAGS",
+    );
     OWN.contains(&name) || name.starts_with("MAKEF")
 }
 

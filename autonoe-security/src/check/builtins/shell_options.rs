@@ -6,16 +6,14 @@ use crate::{Denial, Rule};
 
 const SET_LETTERS: &str = "euxvfE";
 
-const SET_NAMES: &[&str] = &[
-    "errexit", "nounset", "pipefail", "xtrace", "verbose", "noglob", "errtrace",
-];
+const SET_NAMES: &[&str] = words!("errexit nounset pipefail xtrace verbose noglob errtrace");
 
 /// Tells whether `set -o name` changes nothing of what a text means.
 pub(crate) fn is_harmless_mode(name: &str) -> bool {
     SET_NAMES.contains(&name)
 }
 
-const SHOPT_NAMES: &[&str] = &["globstar", "nullglob", "failglob"];
+const SHOPT_NAMES: &[&str] = words!("globstar nullglob failglob");
 
 pub(super) fn set(call: &Call<'_, '_, '_>) -> Checked {
     if call.args.is_empty() {

@@ -66,22 +66,5 @@ fn is_expansion(part: &Part<'_>) -> bool {
 }
 
 fn is_binary_operator(text: &str) -> bool {
-    matches!(
-        text,
-        "=" | "=="
-            | "!="
-            | "<"
-            | ">"
-            | "-eq"
-            | "-ne"
-            | "-lt"
-            | "-le"
-            | "-gt"
-            | "-ge"
-            | "-nt"
-            | "-ot"
-            | "-ef"
-            | "-a"
-            | "-o"
-    )
+    words!("= == != < > -eq -ne -lt -le -gt -ge -nt -ot -ef -a -o").contains(&text)
 }

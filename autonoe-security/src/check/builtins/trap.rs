@@ -8,10 +8,10 @@ use crate::syntax::{ArgWord, Operation, Part, Span, commands, parse};
 use crate::{Denial, Rule};
 
 /// Signals on which the shell ends or goes on.
-const SIGNALS: &[&str] = &["INT", "TERM", "HUP", "QUIT", "ERR"];
+const SIGNALS: &[&str] = words!("INT TERM HUP QUIT ERR");
 
 /// Builtins that change what the commands behind the trap mean, beside those that set variables.
-const CHANGING: &[&str] = &["cd", "shopt", "source", ".", "command"];
+const CHANGING: &[&str] = words!("cd shopt source . command");
 
 pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     let args = match call.args {

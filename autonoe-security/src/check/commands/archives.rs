@@ -1,44 +1,29 @@
 //! Archives: `tar`, `unzip` and `zip` list, print and pack. They do not unpack into the project,
 //! because the members of an archive, which the text does not show, name the files.
 
+use super::Commands;
 use super::option_allow_list::OptionAllowList;
 use crate::check::arg::Arg;
-use crate::check::call::{Call, Checked, Validator};
-use crate::check::options::{self, Seen, Table, Takes};
+use crate::check::call::{Call, Checked};
+use crate::check::options::{self, Seen};
 use crate::check::write_target::{Root, escapes};
+use crate::option_table::Takes;
 use crate::{Denial, Rule};
 
-pub(super) const COMMANDS: &[(&str, Validator)] = &[("tar", tar), ("unzip", unzip), ("zip", zip)];
+pub(super) const COMMANDS: Commands = &[
+    (words!("tar"), tar),
+    (words!("unzip"), unzip),
+    (words!("zip"), zip),
+];
 
 /// Everything else may run a program, connect, or write and delete files that are not named.
 const TAR: OptionAllowList = OptionAllowList {
-    flags: "acjJOtvxz",
-    table: Table {
-        short_values: "fC",
-        short_maybe: "",
-        long: &[
-            ("auto-compress", Takes::Nothing),
-            ("bzip2", Takes::Nothing),
-            ("create", Takes::Nothing),
-            ("directory", Takes::Value),
-            ("exclude", Takes::Value),
-            ("exclude-vcs", Takes::Nothing),
-            ("extract", Takes::Nothing),
-            ("file", Takes::Value),
-            ("get", Takes::Nothing),
-            ("gzip", Takes::Nothing),
-            ("help", Takes::Nothing),
-            ("list", Takes::Nothing),
-            ("strip-components", Takes::Value),
-            ("to-command", Takes::Value),
-            ("to-stdout", Takes::Nothing),
-            ("verbose", Takes::Nothing),
-            ("version", Takes::Nothing),
-            ("wildcards", Takes::Nothing),
-            ("xz", Takes::Nothing),
-        ],
-    },
-    refused: &["--to-command"],
+    options: options!(
+        "acjJOtvxzf:C:",
+        "auto-compress bzip2 create directory= exclude= exclude-vcs extract file= get gzip help",
+        "list strip-components= to-command= to-stdout verbose version wildcards xz",
+    ),
+    refused: words!("--to-command"),
     rule: Rule::R97,
     instead: "use tar -tf ARCHIVE, tar -xOf ARCHIVE MEMBER, or tar -czf ARCHIVE FILES",
 };
@@ -62,7 +47,7 @@ fn tar(call: &Call<'_, '_, '_>) -> Checked {
         args: &args,
         ..*call
     };
-    let seen = options::read(&dashed, &TAR.table)?;
+    let seen = options::read(&dashed, &TAR.options)?;
     TAR.check(&dashed, &seen)?;
     let (mut actions, mut archives, mut folders) = (Vec::new(), Vec::new(), Vec::new());
     let (mut to_stdout, mut only_tells) = (false, false);
@@ -129,7 +114,7 @@ fn with_dashes<'s>(first: &Arg<'s>, args: &[Arg<'s>]) -> Option<Vec<Arg<'s>>> {
     let mut dashed = Vec::with_capacity(args.len() + letters.len());
     for letter in letters.chars() {
         dashed.push(Arg::plain(format!("-{letter}"), first.span));
-        if TAR.table.short_values.contains(letter) {
+        if TAR.options.letter(letter) == Some(Takes::Value) {
             dashed.extend(rest.next().cloned());
         }
     }
@@ -186,12 +171,7 @@ fn is_below(path: &str) -> bool {
 
 /// Missing is `-d`, and everything else that unpacks. A second dash would take a letter back.
 const UNZIP: OptionAllowList = OptionAllowList {
-    flags: "clpqtv",
-    table: Table {
-        short_values: "",
-        short_maybe: "",
-        long: &[],
-    },
+    options: options!("clpqtv"),
     refused: &[],
     rule: Rule::R97,
     instead: "use unzip -l ARCHIVE, or unzip -p ARCHIVE MEMBER > FILE",

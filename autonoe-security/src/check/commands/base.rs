@@ -1,81 +1,39 @@
 //! Commands that every project has, in both modes.
 
-use super::{date, find, free, git, pkill, ps, timeout};
-use crate::check::call::{Call, Checked, Validator};
-use crate::check::options::{self, Seen, Table, Takes};
+use super::{Commands, date, find, free, git, pkill, ps, timeout};
+use crate::check::call::{Call, Checked};
+use crate::check::options::{self, Seen};
 use crate::check::write_target::{Root, escapes};
+use crate::option_table::OptionTable;
 use crate::{Denial, Rule};
 
-pub(super) const COMMANDS: &[(&str, Validator)] = &[
-    ("ls", free),
-    ("pwd", free),
-    ("cat", free),
-    ("head", free),
-    ("tail", free),
-    ("wc", free),
-    ("find", find::check),
-    ("grep", free),
-    ("tree", tree),
-    ("sort", sort),
-    ("diff", free),
-    ("date", date::check),
-    ("printf", free),
-    ("uniq", uniq),
-    ("cut", free),
-    ("tr", free),
-    ("tac", free),
-    ("jq", jq),
-    ("git", git::check),
-    ("which", free),
-    ("ps", ps::check),
-    ("lsof", free),
-    ("echo", free),
-    ("sleep", free),
-    ("timeout", timeout::check),
-    ("pkill", pkill::check),
+pub(super) const COMMANDS: Commands = &[
+    (
+        words!("ls pwd cat head tail wc grep diff printf cut tr tac which lsof echo sleep"),
+        free,
+    ),
+    (words!("find"), find::check),
+    (words!("tree"), tree),
+    (words!("sort"), sort),
+    (words!("date"), date::check),
+    (words!("uniq"), uniq),
+    (words!("jq"), jq),
+    (words!("git"), git::check),
+    (words!("ps"), ps::check),
+    (words!("timeout"), timeout::check),
+    (words!("pkill"), pkill::check),
     // The shell's own ones are judged elsewhere; these are the programs, by their path.
-    ("true", free),
-    ("false", free),
-    ("test", free),
-    ("[", free),
+    (words!("true false test ["), free),
 ];
 
-const SORT: Table = Table {
-    short_values: "kotST",
-    short_maybe: "",
-    long: &[
-        ("batch-size", Takes::Value),
-        ("buffer-size", Takes::Value),
-        ("check", Takes::Maybe),
-        ("compress-program", Takes::Value),
-        ("debug", Takes::Nothing),
-        ("dictionary-order", Takes::Nothing),
-        ("field-separator", Takes::Value),
-        ("files0-from", Takes::Value),
-        ("general-numeric-sort", Takes::Nothing),
-        ("help", Takes::Nothing),
-        ("human-numeric-sort", Takes::Nothing),
-        ("ignore-case", Takes::Nothing),
-        ("ignore-leading-blanks", Takes::Nothing),
-        ("ignore-nonprinting", Takes::Nothing),
-        ("key", Takes::Value),
-        ("merge", Takes::Nothing),
-        ("month-sort", Takes::Nothing),
-        ("numeric-sort", Takes::Nothing),
-        ("output", Takes::Value),
-        ("parallel", Takes::Value),
-        ("random-sort", Takes::Nothing),
-        ("random-source", Takes::Value),
-        ("reverse", Takes::Nothing),
-        ("sort", Takes::Value),
-        ("stable", Takes::Nothing),
-        ("temporary-directory", Takes::Value),
-        ("unique", Takes::Nothing),
-        ("version", Takes::Nothing),
-        ("version-sort", Takes::Nothing),
-        ("zero-terminated", Takes::Nothing),
-    ],
-};
+const SORT: OptionTable = options!(
+    "k:o:t:S:T:",
+    "batch-size= buffer-size= check? compress-program= debug dictionary-order field-separator=",
+    "files0-from= general-numeric-sort help human-numeric-sort ignore-case ignore-leading-blanks",
+    "ignore-nonprinting key= merge month-sort numeric-sort output= parallel= random-sort",
+    "random-source= reverse sort= stable temporary-directory= unique version version-sort",
+    "zero-terminated",
+);
 
 fn sort(call: &Call<'_, '_, '_>) -> Checked {
     for seen in options::read(call, &SORT)? {
@@ -101,22 +59,10 @@ fn sort(call: &Call<'_, '_, '_>) -> Checked {
     Ok(())
 }
 
-const TREE: Table = Table {
-    short_values: "LPIHTo",
-    short_maybe: "",
-    long: &[
-        ("charset", Takes::Value),
-        ("filelimit", Takes::Value),
-        ("filesfrom", Takes::Nothing),
-        ("fromfile", Takes::Nothing),
-        ("gitfile", Takes::Value),
-        ("hintro", Takes::Value),
-        ("houtro", Takes::Value),
-        ("infofile", Takes::Value),
-        ("sort", Takes::Maybe),
-        ("timefmt", Takes::Value),
-    ],
-};
+const TREE: OptionTable = options!(
+    "L:P:I:H:T:o:",
+    "charset= filelimit= filesfrom fromfile gitfile= hintro= houtro= infofile= sort? timefmt=",
+);
 
 /// Programs of `jq` may print one variable, `env.NAME`, but not all of them.
 fn jq(call: &Call<'_, '_, '_>) -> Checked {
@@ -173,24 +119,11 @@ fn tree(call: &Call<'_, '_, '_>) -> Checked {
     Ok(())
 }
 
-const UNIQ: Table = Table {
-    short_values: "fsw",
-    short_maybe: "",
-    long: &[
-        ("all-repeated", Takes::Maybe),
-        ("check-chars", Takes::Value),
-        ("count", Takes::Nothing),
-        ("group", Takes::Maybe),
-        ("help", Takes::Nothing),
-        ("ignore-case", Takes::Nothing),
-        ("repeated", Takes::Nothing),
-        ("skip-chars", Takes::Value),
-        ("skip-fields", Takes::Value),
-        ("unique", Takes::Nothing),
-        ("version", Takes::Nothing),
-        ("zero-terminated", Takes::Nothing),
-    ],
-};
+const UNIQ: OptionTable = options!(
+    "f:s:w:",
+    "all-repeated? check-chars= count group? help ignore-case repeated skip-chars= skip-fields=",
+    "unique version zero-terminated",
+);
 
 fn uniq(call: &Call<'_, '_, '_>) -> Checked {
     let mut operands = 0;

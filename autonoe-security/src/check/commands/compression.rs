@@ -1,69 +1,29 @@
 //! Compression of single files: to standard output, or next to a file that is kept.
 
+use super::Commands;
 use super::option_allow_list::OptionAllowList;
 use super::writers::check_target;
 use crate::Rule;
 use crate::check::arg::Arg;
-use crate::check::call::{Call, Checked, Validator};
-use crate::check::options::{Seen, Table, Takes};
+use crate::check::call::{Call, Checked};
+use crate::check::options::Seen;
 use crate::check::write_target::Root;
 
-pub(super) const COMMANDS: &[(&str, Validator)] = &[
-    ("bunzip2", check),
-    ("bzcat", check),
-    ("bzip2", check),
-    ("gunzip", check),
-    ("gzip", check),
-    ("unxz", check),
-    ("xz", check),
-    ("xzcat", check),
-    ("zcat", check),
-];
+pub(super) const COMMANDS: Commands = &[(
+    words!("bunzip2 bzcat bzip2 gunzip gzip unxz xz xzcat zcat"),
+    check,
+)];
 
 /// Missing are `-r`, which goes through directories, `-S`, which makes another name, `-N`, which takes
 /// the name from the file, and lists of files.
 const OPTIONS: OptionAllowList = OptionAllowList {
-    flags: "cdefhklnqstvzV0123456789",
-    table: Table {
-        short_values: "STM",
-        short_maybe: "",
-        long: &[
-            ("best", Takes::Nothing),
-            ("compress", Takes::Nothing),
-            ("decompress", Takes::Nothing),
-            ("extreme", Takes::Nothing),
-            ("fast", Takes::Nothing),
-            ("files", Takes::Maybe),
-            ("files0", Takes::Maybe),
-            ("force", Takes::Nothing),
-            ("help", Takes::Nothing),
-            ("keep", Takes::Nothing),
-            ("list", Takes::Nothing),
-            ("name", Takes::Nothing),
-            ("no-name", Takes::Nothing),
-            ("quiet", Takes::Nothing),
-            ("recursive", Takes::Nothing),
-            ("rsyncable", Takes::Nothing),
-            ("small", Takes::Nothing),
-            ("stdout", Takes::Nothing),
-            ("suffix", Takes::Value),
-            ("test", Takes::Nothing),
-            ("threads", Takes::Value),
-            ("to-stdout", Takes::Nothing),
-            ("uncompress", Takes::Nothing),
-            ("verbose", Takes::Nothing),
-            ("version", Takes::Nothing),
-        ],
-    },
-    refused: &[
-        "-S",
-        "-M",
-        "--files",
-        "--files0",
-        "--name",
-        "--recursive",
-        "--suffix",
-    ],
+    options: options!(
+        "cdefhklnqstvzV0123456789S:T:M:",
+        "best compress decompress extreme fast files? files0? force help keep list name no-name",
+        "quiet recursive rsyncable small stdout suffix= test threads= to-stdout uncompress verbose",
+        "version",
+    ),
+    refused: words!("-S -M --files --files0 --name --recursive --suffix"),
     rule: Rule::R97,
     instead: "print, and redirect the output: gzip -c FILE > FILE.gz",
 };

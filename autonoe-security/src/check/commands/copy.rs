@@ -4,24 +4,14 @@ use super::copied_name;
 use crate::check::arg::Arg;
 use crate::check::backup_suffix;
 use crate::check::call::{Call, Checked};
-use crate::check::options::{self, Seen, Table, Takes};
+use crate::check::options::{self, Seen};
 use crate::check::path;
 use crate::check::protected_state;
 use crate::check::write_target::Root;
+use crate::option_table::OptionTable;
 use crate::{Denial, Rule};
 
-const MKDIR: Table = Table {
-    short_values: "m",
-    short_maybe: "",
-    long: &[
-        ("context", Takes::Maybe),
-        ("help", Takes::Nothing),
-        ("mode", Takes::Value),
-        ("parents", Takes::Nothing),
-        ("verbose", Takes::Nothing),
-        ("version", Takes::Nothing),
-    ],
-};
+const MKDIR: OptionTable = options!("m:", "context? help mode= parents verbose version");
 
 pub(super) fn mkdir(call: &Call<'_, '_, '_>) -> Checked {
     // A folder whose name is not known is refused as what it is, a place to write to.
@@ -40,42 +30,14 @@ pub(super) fn mkdir(call: &Call<'_, '_, '_>) -> Checked {
     Ok(())
 }
 
-const CP: Table = Table {
-    short_values: "St",
-    short_maybe: "",
-    long: &[
-        ("archive", Takes::Nothing),
-        ("attributes-only", Takes::Nothing),
-        ("backup", Takes::Maybe),
-        ("context", Takes::Maybe),
-        ("copy-contents", Takes::Nothing),
-        ("debug", Takes::Nothing),
-        ("dereference", Takes::Nothing),
-        ("force", Takes::Nothing),
-        ("help", Takes::Nothing),
-        ("interactive", Takes::Nothing),
-        ("keep-directory-symlink", Takes::Nothing),
-        ("link", Takes::Nothing),
-        ("no-clobber", Takes::Nothing),
-        ("no-dereference", Takes::Nothing),
-        ("no-preserve", Takes::Value),
-        ("no-target-directory", Takes::Nothing),
-        ("one-file-system", Takes::Nothing),
-        ("parents", Takes::Nothing),
-        ("preserve", Takes::Maybe),
-        ("recursive", Takes::Nothing),
-        ("reflink", Takes::Maybe),
-        ("remove-destination", Takes::Nothing),
-        ("sparse", Takes::Value),
-        ("strip-trailing-slashes", Takes::Nothing),
-        ("suffix", Takes::Value),
-        ("symbolic-link", Takes::Nothing),
-        ("target-directory", Takes::Value),
-        ("update", Takes::Maybe),
-        ("verbose", Takes::Nothing),
-        ("version", Takes::Nothing),
-    ],
-};
+const CP: OptionTable = options!(
+    "S:t:",
+    "archive attributes-only backup? context? copy-contents debug dereference force help",
+    "interactive keep-directory-symlink link no-clobber no-dereference no-preserve=",
+    "no-target-directory one-file-system parents preserve? recursive reflink? remove-destination",
+    "sparse= strip-trailing-slashes suffix= symbolic-link target-directory= update? verbose",
+    "version",
+);
 
 pub(super) fn cp(call: &Call<'_, '_, '_>) -> Checked {
     let mut into: Option<Arg<'_>> = None;

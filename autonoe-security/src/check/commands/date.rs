@@ -2,29 +2,14 @@
 
 use crate::Rule;
 use crate::check::call::{Call, Checked};
-use crate::check::options::{self, Seen, Table, Takes};
+use crate::check::options::{self, Seen};
+use crate::option_table::OptionTable;
 
-const DATE: Table = Table {
-    short_values: "dfrs",
-    short_maybe: "I",
-    long: &[
-        ("date", Takes::Value),
-        ("debug", Takes::Nothing),
-        ("file", Takes::Value),
-        ("help", Takes::Nothing),
-        ("iso-8601", Takes::Maybe),
-        ("reference", Takes::Value),
-        ("resolution", Takes::Nothing),
-        ("rfc-2822", Takes::Nothing),
-        ("rfc-3339", Takes::Value),
-        ("rfc-email", Takes::Nothing),
-        ("set", Takes::Value),
-        ("uct", Takes::Nothing),
-        ("universal", Takes::Nothing),
-        ("utc", Takes::Nothing),
-        ("version", Takes::Nothing),
-    ],
-};
+const DATE: OptionTable = options!(
+    "d:f:r:s:I?",
+    "date= debug file= help iso-8601? reference= resolution rfc-2822 rfc-3339= rfc-email set= uct",
+    "universal utc version",
+);
 
 pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     for seen in options::read(call, &DATE)? {

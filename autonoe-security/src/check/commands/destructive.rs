@@ -2,26 +2,16 @@
 
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
-use crate::check::options::{self, Seen, Table, Takes};
+use crate::check::options::{self, Seen};
 use crate::check::{path, symlinks};
+use crate::option_table::OptionTable;
 use crate::{Denial, Rule};
 
-const RM: Table = Table {
-    short_values: "",
-    short_maybe: "",
-    long: &[
-        ("dir", Takes::Nothing),
-        ("force", Takes::Nothing),
-        ("help", Takes::Nothing),
-        ("interactive", Takes::Maybe),
-        ("no-preserve-root", Takes::Nothing),
-        ("one-file-system", Takes::Nothing),
-        ("preserve-root", Takes::Maybe),
-        ("recursive", Takes::Nothing),
-        ("verbose", Takes::Nothing),
-        ("version", Takes::Nothing),
-    ],
-};
+const RM: OptionTable = options!(
+    "",
+    "dir force help interactive? no-preserve-root one-file-system preserve-root? recursive verbose",
+    "version",
+);
 
 pub(super) fn rm(call: &Call<'_, '_, '_>) -> Checked {
     dynamic_operands(call)?;
@@ -47,28 +37,11 @@ pub(super) fn rm(call: &Call<'_, '_, '_>) -> Checked {
         .try_for_each(|operand| strictly_inside(call, operand, Root::Refused))
 }
 
-const MV: Table = Table {
-    short_values: "St",
-    short_maybe: "",
-    long: &[
-        ("backup", Takes::Maybe),
-        ("context", Takes::Nothing),
-        ("debug", Takes::Nothing),
-        ("exchange", Takes::Nothing),
-        ("force", Takes::Nothing),
-        ("help", Takes::Nothing),
-        ("interactive", Takes::Nothing),
-        ("no-clobber", Takes::Nothing),
-        ("no-copy", Takes::Nothing),
-        ("no-target-directory", Takes::Nothing),
-        ("strip-trailing-slashes", Takes::Nothing),
-        ("suffix", Takes::Value),
-        ("target-directory", Takes::Value),
-        ("update", Takes::Maybe),
-        ("verbose", Takes::Nothing),
-        ("version", Takes::Nothing),
-    ],
-};
+const MV: OptionTable = options!(
+    "S:t:",
+    "backup? context debug exchange force help interactive no-clobber no-copy no-target-directory",
+    "strip-trailing-slashes suffix= target-directory= update? verbose version",
+);
 
 pub(super) fn mv(call: &Call<'_, '_, '_>) -> Checked {
     dynamic_operands(call)?;

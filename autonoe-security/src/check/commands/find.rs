@@ -10,52 +10,15 @@ use crate::policy::Mode;
 use crate::{Denial, Rule};
 
 /// Primaries that delete, write, or ask a person.
-const REFUSED: &[&str] = &[
-    "-execdir", "-ok", "-okdir", "-delete", "-fls", "-fprint", "-fprint0", "-fprintf",
-];
+const REFUSED: &[&str] = words!("-execdir -ok -okdir -delete -fls -fprint -fprint0 -fprintf");
 
 /// Primaries that take a value.
-const WITH_VALUE: &[&str] = &[
-    "-amin",
-    "-anewer",
-    "-atime",
-    "-cmin",
-    "-cnewer",
-    "-context",
-    "-ctime",
-    "-D",
-    "-files0-from",
-    "-fstype",
-    "-gid",
-    "-group",
-    "-ilname",
-    "-iname",
-    "-inum",
-    "-ipath",
-    "-iregex",
-    "-iwholename",
-    "-links",
-    "-lname",
-    "-maxdepth",
-    "-mindepth",
-    "-mmin",
-    "-mtime",
-    "-name",
-    "-newer",
-    "-path",
-    "-perm",
-    "-printf",
-    "-regex",
-    "-regextype",
-    "-samefile",
-    "-size",
-    "-type",
-    "-uid",
-    "-used",
-    "-user",
-    "-wholename",
-    "-xtype",
-];
+const WITH_VALUE: &[&str] = words!(
+    "-amin -anewer -atime -cmin -cnewer -context -ctime -D -files0-from -fstype -gid -group",
+    "-ilname -iname -inum -ipath -iregex -iwholename -links -lname -maxdepth -mindepth -mmin",
+    "-mtime -name -newer -path -perm -printf -regex -regextype -samefile -size -type -uid -used",
+    "-user -wholename -xtype",
+);
 
 pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     let mut at = 0;

@@ -7,12 +7,10 @@ use crate::check::path;
 use crate::check::write_target::{Root, protected};
 
 /// Conditions that only leave files out; each takes a value.
-const NARROWING: &[&str] = &["-path", "-ipath", "-name", "-iname", "-wholename", "-regex"];
+const NARROWING: &[&str] = words!("-path -ipath -name -iname -wholename -regex");
 
 /// Extensions of files that Git keeps in `.git`.
-const OF_GIT: &[&str] = &[
-    "bitmap", "graph", "idx", "keep", "lock", "pack", "rev", "sample",
-];
+const OF_GIT: &[&str] = words!("bitmap graph idx keep lock pack rev sample");
 
 /// Returns patterns for the files that `find` with these arguments hands to `-exec`.
 ///
@@ -108,16 +106,7 @@ fn files_below<'s>(place: &Arg<'s>) -> Arg<'s> {
 }
 
 /// Primaries that take a name or a path to look for.
-const LOOKING: &[&str] = &[
-    "-name",
-    "-iname",
-    "-path",
-    "-ipath",
-    "-wholename",
-    "-iwholename",
-    "-regex",
-    "-iregex",
-];
+const LOOKING: &[&str] = words!("-name -iname -path -ipath -wholename -iwholename -regex -iregex");
 
 /// Checks that what stands in front of `-exec cp` does not look for a protected folder.
 pub(super) fn check_copied(before: &[Arg<'_>]) -> Checked {

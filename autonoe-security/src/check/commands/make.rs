@@ -6,54 +6,25 @@ use crate::check::assignments::{self, Setting};
 use crate::check::builtins::{enter_path, is_identifier};
 use crate::check::call::{Call, Checked};
 use crate::check::directories::Directories;
-use crate::check::options::{self, Seen, Table, Takes};
+use crate::check::options::{self, Seen};
 use crate::check::write_target::escapes;
 use crate::check::{extensions, path, symlinks};
+use crate::option_table::{OptionTable, Takes};
 use crate::syntax::{Part, Span};
 use crate::{Denial, Rule};
 
-const MAKE: Table = Table {
-    short_values: "fCIoWE",
-    short_maybe: "jlO",
-    long: &[
-        ("always-make", Takes::Nothing),
-        ("debug", Takes::Maybe),
-        ("directory", Takes::Value),
-        ("dry-run", Takes::Nothing),
-        ("eval", Takes::Value),
-        ("file", Takes::Value),
-        ("help", Takes::Nothing),
-        ("ignore-errors", Takes::Nothing),
-        ("include-dir", Takes::Value),
-        ("jobs", Takes::Maybe),
-        ("just-print", Takes::Nothing),
-        ("keep-going", Takes::Nothing),
-        ("load-average", Takes::Maybe),
-        ("makefile", Takes::Value),
-        ("no-builtin-rules", Takes::Nothing),
-        ("no-builtin-variables", Takes::Nothing),
-        ("no-keep-going", Takes::Nothing),
-        ("no-print-directory", Takes::Nothing),
-        ("no-silent", Takes::Nothing),
-        ("output-sync", Takes::Maybe),
-        ("print-data-base", Takes::Nothing),
-        ("print-directory", Takes::Nothing),
-        ("question", Takes::Nothing),
-        ("quiet", Takes::Nothing),
-        ("recon", Takes::Nothing),
-        ("silent", Takes::Nothing),
-        ("stop", Takes::Nothing),
-        ("trace", Takes::Nothing),
-        ("version", Takes::Nothing),
-        ("warn-undefined-variables", Takes::Nothing),
-    ],
-};
-
-/// Short options that change neither what runs nor where.
-const FLAGS: &str = "BdhijklnOpqrRsSvw";
+/// Options without a value, or with one that is written together with them, change neither what runs
+/// nor where.
+const MAKE: OptionTable = options!(
+    "BdhiknpqrRsSvwf:C:I:o:W:E:j?l?O?",
+    "always-make debug? directory= dry-run eval= file= help ignore-errors include-dir= jobs?",
+    "just-print keep-going load-average? makefile= no-builtin-rules no-builtin-variables",
+    "no-keep-going no-print-directory no-silent output-sync? print-data-base print-directory",
+    "question quiet recon silent stop trace version warn-undefined-variables",
+);
 
 /// Makefiles that are read when none is named.
-const MAKEFILES: &[&str] = &["GNUmakefile", "makefile", "Makefile"];
+const MAKEFILES: &[&str] = words!("GNUmakefile makefile Makefile");
 
 pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     if extensions::is_opened(call) {
@@ -89,16 +60,8 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
 
 /// Returns whether an option is harmless, and written in full.
 fn is_flag(name: &str, arg: &Arg<'_>) -> bool {
-    match name.strip_prefix("--") {
-        None => FLAGS.contains(&name[1..]),
-        Some(long) => {
-            let is_listed = MAKE
-                .long
-                .iter()
-                .any(|(known, takes)| *known == long && *takes != Takes::Value);
-            is_listed && arg.text.split('=').next() == Some(name)
-        }
-    }
+    let is_listed = MAKE.find(name).is_some_and(|takes| takes != Takes::Value);
+    is_listed && (!name.starts_with("--") || arg.text.split('=').next() == Some(name))
 }
 
 /// Checks that a makefile is a file of the project.

@@ -44,6 +44,17 @@ use crate::policy::Profile;
 
 pub(crate) use wrappers::find as wrapper;
 
+/// Commands with the validator that they share.
+type Commands = &'static [(&'static [&'static str], Validator)];
+
+/// Returns each command of `tables`.
+fn all(
+    tables: impl IntoIterator<Item = Commands>,
+) -> impl Iterator<Item = (&'static str, Validator)> {
+    let entries = tables.into_iter().flatten();
+    entries.flat_map(|(names, check)| names.iter().map(|name| (*name, *check)))
+}
+
 /// Returns every built-in command with its validator.
 pub(crate) fn built_in() -> Names<Known> {
     let mut commands: Names<Known> = Names::default();
@@ -64,8 +75,8 @@ pub(crate) fn built_in() -> Names<Known> {
         wrappers::COMMANDS,
         network::COMMANDS,
     ];
-    for (name, check) in tables.into_iter().flatten() {
-        add(name, Owner::Base, *check, *check);
+    for (name, check) in all(tables) {
+        add(name, Owner::Base, check, check);
     }
     for (name, check) in [
         ("make", make::check as Validator),
@@ -79,8 +90,8 @@ pub(crate) fn built_in() -> Names<Known> {
         compression::COMMANDS,
         archives::COMMANDS,
     ];
-    for (name, check) in openable.into_iter().flatten() {
-        add(name, Owner::Openable, *check, *check);
+    for (name, check) in all(openable) {
+        add(name, Owner::Openable, check, check);
     }
     for name in version_probe::NAMES {
         let check = version_probe::check;
@@ -118,18 +129,18 @@ pub(crate) fn built_in() -> Names<Known> {
         system_info::COMMANDS,
         compression::COMMANDS,
     ];
-    let readers = readers.into_iter().flatten().map(|(name, _)| name);
-    for name in readers.chain(READERS) {
+    let readers = all(readers).map(|(name, _)| name);
+    for name in readers.chain(READERS.iter().copied()) {
         commands.entry(name).or_default().only_reads = true;
     }
     commands
 }
 
 /// Commands that only read, besides those of the table in [`readers`]. Git has rules of its own.
-const READERS: &[&str] = &[
-    ".", "[", "cat", "cd", "cut", "diff", "echo", "find", "git", "grep", "head", "jq", "ls",
-    "printf", "sort", "source", "tac", "tail", "test", "tr", "tree", "uniq", "wc", "which",
-];
+const READERS: &[&str] = words!(
+    ". [ cat cd cut diff echo find git grep head jq ls printf sort source tac tail test tr tree",
+    "uniq wc which",
+);
 
 /// Returns whether a sed script only edits the text that it prints: in no implementation of sed it
 /// writes a file or runs a command.

@@ -1,14 +1,13 @@
 //! Allow-list of the options of a command.
 
 use crate::check::call::{Call, Checked};
-use crate::check::options::{self, Seen, Table};
+use crate::check::options::{self, Seen};
+use crate::option_table::{OptionTable, Takes};
 use crate::{Denial, Rule};
 
 /// The options that a command may have. Every other option is refused.
 pub(super) struct OptionAllowList {
-    /// Short options without a value.
-    pub(super) flags: &'static str,
-    pub(super) table: Table,
+    pub(super) options: OptionTable,
     /// Options of the table that are refused nevertheless. They are in it so that their values are
     /// not taken for operands.
     pub(super) refused: &'static [&'static str],
@@ -23,7 +22,7 @@ impl OptionAllowList {
         &self,
         call: &Call<'c, '_, 's>,
     ) -> Result<Vec<Seen<'c, 's>>, Denial> {
-        let seen = options::read(call, &self.table)?;
+        let seen = options::read(call, &self.options)?;
         self.check(call, &seen)?;
         Ok(seen)
     }
@@ -34,16 +33,9 @@ impl OptionAllowList {
             let Seen::Option { name, value, arg } = seen else {
                 continue;
             };
-            let is_known = match name.strip_prefix("--") {
-                Some(long) => {
-                    let mut all = self.table.long.iter();
-                    all.any(|(known, takes)| {
-                        *known == long && (value.is_none() || *takes != options::Takes::Nothing)
-                    })
-                }
-                None => [self.flags, self.table.short_values, self.table.short_maybe]
-                    .iter()
-                    .any(|letters| letters.contains(&name[1..])),
+            let is_known = match self.options.find(name) {
+                Some(Takes::Nothing) => value.is_none(),
+                takes => takes.is_some(),
             };
             if !is_known || self.refused.contains(&name.as_str()) {
                 return Err(call

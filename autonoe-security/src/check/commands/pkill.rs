@@ -5,14 +5,13 @@ use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
 use crate::check::{path, remedy};
 
-const SIGNALS: &[&str] = &[
-    "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "IOT", "BUS", "FPE", "KILL", "USR1", "SEGV",
-    "USR2", "PIPE", "ALRM", "TERM", "STKFLT", "CHLD", "CLD", "CONT", "STOP", "TSTP", "TTIN",
-    "TTOU", "URG", "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "POLL", "PWR", "SYS",
-];
+const SIGNALS: &[&str] = words!(
+    "HUP INT QUIT ILL TRAP ABRT IOT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT CHLD CLD",
+    "CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO POLL PWR SYS",
+);
 
 /// Long options that only narrow the choice, or tell about it.
-const FLAGS: &[&str] = &["--full", "--exact", "--newest", "--oldest", "--echo"];
+const FLAGS: &[&str] = words!("--full --exact --newest --oldest --echo");
 
 pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     let mut full = false;
@@ -67,9 +66,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
 }
 
 /// Programs that run everything: their names alone match other agents and editors.
-const GENERIC: &[&str] = &[
-    "bun", "cargo", "go", "node", "npm", "npx", "php", "python", "python3", "ruby",
-];
+const GENERIC: &[&str] = words!("bun cargo go node npm npx php python python3 ruby");
 
 /// Checks the process that is meant; with `full` it may be a command line.
 fn target(call: &Call<'_, '_, '_>, operand: &Arg<'_>, full: bool) -> Checked {

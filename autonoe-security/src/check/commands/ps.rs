@@ -3,31 +3,15 @@
 use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
-use crate::check::options::{self, Seen, Table, Takes};
+use crate::check::options::{self, Seen};
 use crate::check::{numeric, process_memory};
+use crate::option_table::OptionTable;
 
-const PS: Table = Table {
-    short_values: "CGOUgknopqstu",
-    short_maybe: "",
-    long: &[
-        ("Group", Takes::Value),
-        ("User", Takes::Value),
-        ("cols", Takes::Value),
-        ("columns", Takes::Value),
-        ("format", Takes::Value),
-        ("group", Takes::Value),
-        ("lines", Takes::Value),
-        ("pid", Takes::Value),
-        ("ppid", Takes::Value),
-        ("quick-pid", Takes::Value),
-        ("rows", Takes::Value),
-        ("sid", Takes::Value),
-        ("sort", Takes::Value),
-        ("tty", Takes::Value),
-        ("user", Takes::Value),
-        ("width", Takes::Value),
-    ],
-};
+const PS: OptionTable = options!(
+    "C:G:O:U:g:k:n:o:p:q:s:t:u:",
+    "Group= User= cols= columns= format= group= lines= pid= ppid= quick-pid= rows= sid= sort= tty=",
+    "user= width=",
+);
 
 /// Options without a dash that take the next argument as their value.
 const VALUES_WITHOUT_DASH: &str = "OUknopqt";

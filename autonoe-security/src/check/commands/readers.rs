@@ -1,86 +1,44 @@
 //! Commands that read files and print.
 
 use super::option_allow_list::OptionAllowList;
-use super::{awk, free, search, sed, writers};
+use super::{Commands, awk, free, search, sed, writers};
 use crate::Rule;
 use crate::check::arg::Arg;
-use crate::check::call::{Call, Checked, Validator};
-use crate::check::options::{Seen, Table, Takes};
+use crate::check::call::{Call, Checked};
+use crate::check::options::Seen;
 use crate::check::write_target::Root;
 
 /// Commands of every project, in both modes.
 ///
 /// Those with `free` have no option or operand that writes, runs a program or connects, in GNU, BSD
 /// and busybox alike.
-pub(super) const COMMANDS: &[(&str, Validator)] = &[
-    ("sed", sed::check),
-    ("awk", awk::check),
-    ("gawk", awk::check),
-    ("mawk", awk::check),
-    ("nawk", awk::check),
-    ("rg", search::rg),
-    ("fd", search::fd),
-    ("fdfind", search::fd),
-    ("base32", base64),
-    ("base64", base64),
-    ("file", file),
-    ("shuf", shuf),
-    ("strings", strings),
-    ("tee", writers::tee),
-    ("xxd", xxd),
-    ("b2sum", free),
-    ("basename", free),
-    ("cksum", free),
-    ("cmp", free),
-    ("column", free),
-    ("comm", free),
-    ("df", free),
-    ("dirname", free),
-    ("du", free),
-    ("egrep", free),
-    ("expand", free),
-    ("fgrep", free),
-    ("fmt", free),
-    ("fold", free),
-    ("hexdump", free),
-    ("join", free),
-    ("md5sum", free),
-    ("nl", free),
-    ("nproc", free),
-    ("numfmt", free),
-    ("od", free),
-    ("paste", free),
-    ("readlink", free),
-    ("realpath", free),
-    ("rev", free),
-    ("seq", free),
-    ("sha1sum", free),
-    ("sha224sum", free),
-    ("sha256sum", free),
-    ("sha384sum", free),
-    ("sha512sum", free),
-    ("shasum", free),
-    ("stat", free),
-    ("sum", free),
-    ("tsort", free),
-    ("unexpand", free),
+pub(super) const COMMANDS: Commands = &[
+    (words!("sed"), sed::check),
+    (words!("awk gawk mawk nawk"), awk::check),
+    (words!("rg"), search::rg),
+    (words!("fd fdfind"), search::fd),
+    (words!("base32 base64"), base64),
+    (words!("file"), file),
+    (words!("shuf"), shuf),
+    (words!("strings"), strings),
+    (words!("tee"), writers::tee),
+    (words!("xxd"), xxd),
+    (
+        words!(
+            "b2sum basename cksum cmp column comm df dirname du egrep expand fgrep fmt fold",
+            "hexdump join md5sum nl nproc numfmt od paste readlink realpath rev seq sha1sum",
+            "sha224sum sha256sum sha384sum sha512sum shasum stat sum tsort unexpand"
+        ),
+        free,
+    ),
 ];
 
 /// The one of BSD writes to a file with `-o`.
 const BASE64: OptionAllowList = OptionAllowList {
-    flags: "dDhi",
-    table: Table {
-        short_values: "bw",
-        short_maybe: "",
-        long: &[
-            ("break", Takes::Value),
-            ("decode", Takes::Nothing),
-            ("help", Takes::Nothing),
-            ("ignore-garbage", Takes::Nothing),
-            ("version", Takes::Nothing),
-            ("wrap", Takes::Value),
-        ],
-    },
+    options: options!(
+        "dDhib:w:",
+        "break= decode help ignore-garbage version wrap=",
+    ),
     refused: &[],
     rule: Rule::R83,
     instead: "print, and redirect the output: base64 -d FILE > OUT",
@@ -93,51 +51,16 @@ fn base64(call: &Call<'_, '_, '_>) -> Checked {
 /// Missing are `-C`, which writes, `-m`, which loads a file of rules, `-z` and `-Z`, which run
 /// programs that decompress, `-s`, which reads devices, and `-S`, which turns the sandbox off.
 const FILE: OptionAllowList = OptionAllowList {
-    flags: "bcdhiIkLlnNprv0E",
-    table: Table {
-        short_values: "efFP",
-        short_maybe: "",
-        long: &[
-            ("apple", Takes::Nothing),
-            ("brief", Takes::Nothing),
-            ("checking-printout", Takes::Nothing),
-            ("compile", Takes::Nothing),
-            ("debug", Takes::Nothing),
-            ("dereference", Takes::Nothing),
-            ("exclude", Takes::Value),
-            ("exclude-quiet", Takes::Value),
-            ("extension", Takes::Nothing),
-            ("files-from", Takes::Value),
-            ("help", Takes::Nothing),
-            ("keep-going", Takes::Nothing),
-            ("list", Takes::Nothing),
-            ("magic-file", Takes::Value),
-            ("mime", Takes::Nothing),
-            ("mime-encoding", Takes::Nothing),
-            ("mime-type", Takes::Nothing),
-            ("no-buffer", Takes::Nothing),
-            ("no-dereference", Takes::Nothing),
-            ("no-pad", Takes::Nothing),
-            ("no-sandbox", Takes::Nothing),
-            ("parameter", Takes::Value),
-            ("preserve-date", Takes::Nothing),
-            ("print0", Takes::Nothing),
-            ("raw", Takes::Nothing),
-            ("separator", Takes::Value),
-            ("special-files", Takes::Nothing),
-            ("uncompress", Takes::Nothing),
-            ("uncompress-noreport", Takes::Nothing),
-            ("version", Takes::Nothing),
-        ],
-    },
-    refused: &[
-        "--compile",
-        "--magic-file",
-        "--no-sandbox",
-        "--special-files",
-        "--uncompress",
-        "--uncompress-noreport",
-    ],
+    options: options!(
+        "bcdhiIkLlnNprv0Ee:f:F:P:",
+        "apple brief checking-printout compile debug dereference exclude= exclude-quiet= extension",
+        "files-from= help keep-going list magic-file= mime mime-encoding mime-type no-buffer",
+        "no-dereference no-pad no-sandbox parameter= preserve-date print0 raw separator=",
+        "special-files uncompress uncompress-noreport version",
+    ),
+    refused: words!(
+        "--compile --magic-file --no-sandbox --special-files --uncompress --uncompress-noreport"
+    ),
     rule: Rule::R83,
     instead: "use file FILE, or file --mime-type FILE",
 };
@@ -147,22 +70,10 @@ fn file(call: &Call<'_, '_, '_>) -> Checked {
 }
 
 const SHUF: OptionAllowList = OptionAllowList {
-    flags: "erz",
-    table: Table {
-        short_values: "ino",
-        short_maybe: "",
-        long: &[
-            ("echo", Takes::Nothing),
-            ("head-count", Takes::Value),
-            ("help", Takes::Nothing),
-            ("input-range", Takes::Value),
-            ("output", Takes::Value),
-            ("random-source", Takes::Value),
-            ("repeat", Takes::Nothing),
-            ("version", Takes::Nothing),
-            ("zero-terminated", Takes::Nothing),
-        ],
-    },
+    options: options!(
+        "erzi:n:o:",
+        "echo head-count= help input-range= output= random-source= repeat version zero-terminated",
+    ),
     refused: &[],
     rule: Rule::R83,
     instead: "print, and redirect the output: shuf FILE > OUT",
@@ -185,24 +96,11 @@ fn shuf(call: &Call<'_, '_, '_>) -> Checked {
 
 /// `-T` chooses a library of binary formats.
 const STRINGS: OptionAllowList = OptionAllowList {
-    flags: "adfhovVw0123456789",
-    table: Table {
-        short_values: "nteUs",
-        short_maybe: "",
-        long: &[
-            ("all", Takes::Nothing),
-            ("bytes", Takes::Value),
-            ("data", Takes::Nothing),
-            ("encoding", Takes::Value),
-            ("help", Takes::Nothing),
-            ("include-all-whitespace", Takes::Nothing),
-            ("output-separator", Takes::Value),
-            ("print-file-name", Takes::Nothing),
-            ("radix", Takes::Value),
-            ("unicode", Takes::Value),
-            ("version", Takes::Nothing),
-        ],
-    },
+    options: options!(
+        "adfhovVw0123456789n:t:e:U:s:",
+        "all bytes= data encoding= help include-all-whitespace output-separator= print-file-name",
+        "radix= unicode= version",
+    ),
     refused: &[],
     rule: Rule::R83,
     instead: "use strings FILE, or strings -n 8 FILE",
@@ -222,49 +120,13 @@ fn strings(call: &Call<'_, '_, '_>) -> Checked {
 }
 
 /// Options of `xxd` with a value, which is the next argument or a number written together with them.
-const XXD_VALUES: &[&str] = &[
-    "-c",
-    "-cols",
-    "-g",
-    "-groupsize",
-    "-l",
-    "-len",
-    "-n",
-    "-name",
-    "-o",
-    "-offset",
-    "-R",
-    "-s",
-    "-seek",
-    "-skip",
-];
+const XXD_VALUES: &[&str] =
+    words!("-c -cols -g -groupsize -l -len -n -name -o -offset -R -s -seek -skip");
 
-const XXD_FLAGS: &[&str] = &[
-    "-a",
-    "-autoskip",
-    "-b",
-    "-bits",
-    "-C",
-    "-capitalize",
-    "-d",
-    "-e",
-    "-E",
-    "-EBCDIC",
-    "-h",
-    "-help",
-    "-i",
-    "-include",
-    "-p",
-    "-plain",
-    "-postscript",
-    "-ps",
-    "-r",
-    "-revert",
-    "-u",
-    "-upper",
-    "-v",
-    "-version",
-];
+const XXD_FLAGS: &[&str] = words!(
+    "-a -autoskip -b -bits -C -capitalize -d -e -E -EBCDIC -h -help -i -include -p -plain",
+    "-postscript -ps -r -revert -u -upper -v -version",
+);
 
 /// It recognises options by their beginning, and its second operand is overwritten.
 fn xxd(call: &Call<'_, '_, '_>) -> Checked {

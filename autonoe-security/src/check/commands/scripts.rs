@@ -9,7 +9,7 @@ use crate::{Denial, Layer, Rule};
 use super::tools::is_on_hard_list;
 
 /// Folders into which package managers put programs of others.
-const INSTALLED: &[&str] = &["node_modules", ".venv", "venv", "vendor"];
+const INSTALLED: &[&str] = words!("node_modules .venv venv vendor");
 
 /// Checks that `written` names a script of the project that may run.
 pub(in crate::check) fn check(call: &Call<'_, '_, '_>, written: &str, span: Span) -> Checked {

@@ -1,34 +1,27 @@
 //! Commands that print facts about the machine: names, limits, sockets, the terminal.
 
-use super::free;
 use super::option_allow_list::OptionAllowList;
+use super::{Commands, free};
 use crate::Rule;
 use crate::check::arg::Arg;
-use crate::check::call::{Call, Checked, Validator};
-use crate::check::options::{Seen, Table, Takes};
+use crate::check::call::{Call, Checked};
+use crate::check::options::Seen;
 
 /// Commands of every project, in both modes.
 ///
 /// Those with `free` have no option or operand that writes, runs a program or changes the machine.
 /// Commands that print the user are missing: builds and tests need none of them.
-pub(super) const COMMANDS: &[(&str, Validator)] = &[
-    // With arguments, the one of macOS runs a program.
-    ("arch", alone),
-    ("clear", alone),
-    ("free", free),
-    ("getconf", getconf),
-    ("hostname", hostname),
-    ("locale", free),
-    ("lscpu", free),
-    ("netstat", netstat),
-    ("openssl", openssl),
-    ("ss", ss),
-    ("top", top),
-    ("tput", tput),
-    ("tty", free),
-    ("uname", free),
-    ("uptime", free),
-    ("yes", free),
+pub(super) const COMMANDS: Commands = &[
+    // With arguments, the `arch` of macOS runs a program.
+    (words!("arch clear"), alone),
+    (words!("free locale lscpu tty uname uptime yes"), free),
+    (words!("getconf"), getconf),
+    (words!("hostname"), hostname),
+    (words!("netstat"), netstat),
+    (words!("openssl"), openssl),
+    (words!("ss"), ss),
+    (words!("top"), top),
+    (words!("tput"), tput),
 ];
 
 fn alone(call: &Call<'_, '_, '_>) -> Checked {
@@ -52,26 +45,12 @@ fn without_operands(call: &Call<'_, '_, '_>, list: &OptionAllowList) -> Checked 
 
 /// An operand, `-F` and `-b` set the name.
 const HOSTNAME: OptionAllowList = OptionAllowList {
-    flags: "aAdfhiIsVy",
-    table: Table {
-        short_values: "",
-        short_maybe: "",
-        long: &[
-            ("alias", Takes::Nothing),
-            ("all-fqdns", Takes::Nothing),
-            ("all-ip-addresses", Takes::Nothing),
-            ("boot", Takes::Nothing),
-            ("domain", Takes::Nothing),
-            ("file", Takes::Value),
-            ("fqdn", Takes::Nothing),
-            ("help", Takes::Nothing),
-            ("ip-address", Takes::Nothing),
-            ("long", Takes::Nothing),
-            ("short", Takes::Nothing),
-            ("version", Takes::Nothing),
-        ],
-    },
-    refused: &["--boot", "--file"],
+    options: options!(
+        "aAdfhiIsVy",
+        "alias all-fqdns all-ip-addresses boot domain file= fqdn help ip-address long short",
+        "version",
+    ),
+    refused: words!("--boot --file"),
     rule: Rule::R96,
     instead: "use hostname, hostname -s or hostname -I",
 };
@@ -83,43 +62,13 @@ fn hostname(call: &Call<'_, '_, '_>) -> Checked {
 /// Missing are `-K`, which closes sockets, `-D`, which writes a file, `-F`, which reads options from
 /// one, `-N`, which enters another network, and `-E`, which never ends.
 const SS: OptionAllowList = OptionAllowList {
-    flags: "hVnraloempisZz460tMSudwxHO",
-    table: Table {
-        short_values: "fANDF",
-        short_maybe: "",
-        long: &[
-            ("all", Takes::Nothing),
-            ("diag", Takes::Value),
-            ("events", Takes::Nothing),
-            ("extended", Takes::Nothing),
-            ("family", Takes::Value),
-            ("filter", Takes::Value),
-            ("help", Takes::Nothing),
-            ("info", Takes::Nothing),
-            ("ipv4", Takes::Nothing),
-            ("ipv6", Takes::Nothing),
-            ("kill", Takes::Nothing),
-            ("listening", Takes::Nothing),
-            ("memory", Takes::Nothing),
-            ("net", Takes::Value),
-            ("no-header", Takes::Nothing),
-            ("numeric", Takes::Nothing),
-            ("oneline", Takes::Nothing),
-            ("options", Takes::Nothing),
-            ("processes", Takes::Nothing),
-            ("query", Takes::Value),
-            ("resolve", Takes::Nothing),
-            ("socket", Takes::Value),
-            ("summary", Takes::Nothing),
-            ("tcp", Takes::Nothing),
-            ("udp", Takes::Nothing),
-            ("unix", Takes::Nothing),
-            ("version", Takes::Nothing),
-        ],
-    },
-    refused: &[
-        "-N", "-D", "-F", "--diag", "--events", "--filter", "--kill", "--net",
-    ],
+    options: options!(
+        "hVnraloempisZz460tMSudwxHOf:A:N:D:F:",
+        "all diag= events extended family= filter= help info ipv4 ipv6 kill listening memory net=",
+        "no-header numeric oneline options processes query= resolve socket= summary tcp udp unix",
+        "version",
+    ),
+    refused: words!("-N -D -F --diag --events --filter --kill --net"),
     rule: Rule::R96,
     instead: "list sockets with ss -tlnp, or use lsof -i :PORT",
 };
@@ -130,33 +79,11 @@ fn ss(call: &Call<'_, '_, '_>) -> Checked {
 }
 
 const NETSTAT: OptionAllowList = OptionAllowList {
-    flags: "46aceghilnoprstuvwxW",
-    table: Table {
-        short_values: "AfI",
-        short_maybe: "",
-        long: &[
-            ("all", Takes::Nothing),
-            ("extend", Takes::Nothing),
-            ("groups", Takes::Nothing),
-            ("help", Takes::Nothing),
-            ("interfaces", Takes::Nothing),
-            ("listening", Takes::Nothing),
-            ("numeric", Takes::Nothing),
-            ("numeric-hosts", Takes::Nothing),
-            ("numeric-ports", Takes::Nothing),
-            ("program", Takes::Nothing),
-            ("programs", Takes::Nothing),
-            ("route", Takes::Nothing),
-            ("statistics", Takes::Nothing),
-            ("tcp", Takes::Nothing),
-            ("timers", Takes::Nothing),
-            ("udp", Takes::Nothing),
-            ("unix", Takes::Nothing),
-            ("verbose", Takes::Nothing),
-            ("version", Takes::Nothing),
-            ("wide", Takes::Nothing),
-        ],
-    },
+    options: options!(
+        "46aceghilnoprstuvwxWA:f:I:",
+        "all extend groups help interfaces listening numeric numeric-hosts numeric-ports program",
+        "programs route statistics tcp timers udp unix verbose version wide",
+    ),
     refused: &[],
     rule: Rule::R96,
     instead: "list sockets with netstat -tlnp, or use lsof -i :PORT",
@@ -169,12 +96,7 @@ fn netstat(call: &Call<'_, '_, '_>) -> Checked {
 
 /// Without `-b`, or `-l` on macOS, it takes commands from the terminal.
 const TOP: OptionAllowList = OptionAllowList {
-    flags: "bcHiS1hV",
-    table: Table {
-        short_values: "deEnlopuUw",
-        short_maybe: "",
-        long: &[],
-    },
+    options: options!("bcHiS1hVd:e:E:n:l:o:p:u:U:w:"),
     refused: &[],
     rule: Rule::R96,
     instead: "use top -b -n 1, or ps aux",
@@ -201,10 +123,8 @@ fn top(call: &Call<'_, '_, '_>) -> Checked {
 }
 
 /// Capabilities of terminals that print something. `init` and `reset` run a program.
-const CAPABILITIES: &[&str] = &[
-    "bold", "civis", "clear", "cnorm", "colors", "cols", "dim", "ed", "el", "lines", "rev", "rmul",
-    "setab", "setaf", "sgr0", "smul",
-];
+const CAPABILITIES: &[&str] =
+    words!("bold civis clear cnorm colors cols dim ed el lines rev rmul setab setaf sgr0 smul");
 
 fn tput(call: &Call<'_, '_, '_>) -> Checked {
     let is_number = |arg: &Arg<'_>| arg.known().is_some_and(is_number);
@@ -263,7 +183,7 @@ fn openssl(call: &Call<'_, '_, '_>) -> Checked {
     }
 }
 
-const VERSION_FLAGS: &[&str] = &["-a", "-b", "-d", "-e", "-f", "-o", "-p", "-r", "-v"];
+const VERSION_FLAGS: &[&str] = words!("-a -b -d -e -f -o -p -r -v");
 
 fn is_number(text: &str) -> bool {
     !text.is_empty() && text.len() < 10 && text.bytes().all(|byte| byte.is_ascii_digit())

@@ -3,27 +3,17 @@
 use super::option_allow_list::OptionAllowList;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
-use crate::check::options::{Seen, Table, Takes};
+use crate::check::options::Seen;
 use crate::check::path;
 use crate::check::write_target::Root;
 use crate::{Denial, Rule};
 
 const MKTEMP: OptionAllowList = OptionAllowList {
     // `-t` takes a value in BSD, which is the template in GNU.
-    flags: "dqtuV",
-    table: Table {
-        short_values: "p",
-        short_maybe: "",
-        long: &[
-            ("directory", Takes::Nothing),
-            ("dry-run", Takes::Nothing),
-            ("help", Takes::Nothing),
-            ("quiet", Takes::Nothing),
-            ("suffix", Takes::Value),
-            ("tmpdir", Takes::Maybe),
-            ("version", Takes::Nothing),
-        ],
-    },
+    options: options!(
+        "dqtuVp:",
+        "directory dry-run help quiet suffix= tmpdir? version",
+    ),
     refused: &[],
     rule: Rule::R98,
     instead: INSTEAD,

@@ -8,55 +8,16 @@ use crate::syntax::{ArgWord, SimpleCommand, commands};
 ///
 /// Missing are launchers that start another program or read settings of the directory, such as
 /// `mvn`, which passes `.mvn/jvm.config` to Java.
-pub(super) const NAMES: &[&str] = &[
-    "clang",
-    "cmake",
-    "docker",
-    "ffmpeg",
-    "g++",
-    "gcc",
-    "gh",
-    "ghc",
-    "helm",
-    "java",
-    "javac",
-    "julia",
-    "kubectl",
-    "lua",
-    "mongod",
-    "mongosh",
-    "mysql",
-    "nginx",
-    "ninja",
-    "nvcc",
-    "perl",
-    "podman",
-    "postgres",
-    "protoc",
-    "psql",
-    "redis-server",
-    "wget",
-    "zig",
-];
+pub(super) const NAMES: &[&str] = words!(
+    "clang cmake docker ffmpeg g++ gcc gh ghc helm java javac julia kubectl lua mongod mongosh",
+    "mysql nginx ninja nvcc perl podman postgres protoc psql redis-server wget zig",
+);
 
 /// Commands that can set variables of the environment.
-const SETTERS: &[&str] = &[
-    ".",
-    "declare",
-    "env",
-    "eval",
-    "export",
-    "getopts",
-    "local",
-    "mapfile",
-    "printf",
-    "read",
-    "readarray",
-    "readonly",
-    "set",
-    "source",
+const SETTERS: &[&str] = words!(
+    ". declare env eval export getopts local mapfile printf read readarray readonly set source",
     "typeset",
-];
+);
 
 /// Allows the version, and denies everything else as for a program that is on no list.
 ///

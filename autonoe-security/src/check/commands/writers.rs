@@ -5,7 +5,7 @@ use super::option_allow_list::OptionAllowList;
 use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
-use crate::check::options::{Seen, Table, Takes};
+use crate::check::options::Seen;
 use crate::check::path;
 use crate::check::resolve::arguments;
 use crate::check::write_target::{Root, check_session_pattern, protected};
@@ -63,18 +63,7 @@ fn check_word(call: &Call<'_, '_, '_>, target: &Arg<'_>) -> Checked {
 }
 
 const TEE: OptionAllowList = OptionAllowList {
-    flags: "aip",
-    table: Table {
-        short_values: "",
-        short_maybe: "",
-        long: &[
-            ("append", Takes::Nothing),
-            ("help", Takes::Nothing),
-            ("ignore-interrupts", Takes::Nothing),
-            ("output-error", Takes::Maybe),
-            ("version", Takes::Nothing),
-        ],
-    },
+    options: options!("aip", "append help ignore-interrupts output-error? version"),
     refused: &[],
     rule: Rule::R84,
     instead: "use tee FILE, or tee -a FILE",
@@ -111,20 +100,10 @@ fn refuse_unknown_targets(call: &Call<'_, '_, '_>) -> Checked {
 }
 
 const TOUCH: OptionAllowList = OptionAllowList {
-    flags: "acfhm",
-    table: Table {
-        short_values: "drtA",
-        short_maybe: "",
-        long: &[
-            ("date", Takes::Value),
-            ("help", Takes::Nothing),
-            ("no-create", Takes::Nothing),
-            ("no-dereference", Takes::Nothing),
-            ("reference", Takes::Value),
-            ("time", Takes::Value),
-            ("version", Takes::Nothing),
-        ],
-    },
+    options: options!(
+        "acfhmd:r:t:A:",
+        "date= help no-create no-dereference reference= time= version",
+    ),
     refused: &[],
     rule: Rule::R84,
     instead: "use touch FILE",
@@ -141,18 +120,10 @@ pub(super) fn touch(call: &Call<'_, '_, '_>) -> Checked {
 }
 
 const RMDIR: OptionAllowList = OptionAllowList {
-    flags: "pv",
-    table: Table {
-        short_values: "",
-        short_maybe: "",
-        long: &[
-            ("help", Takes::Nothing),
-            ("ignore-fail-on-non-empty", Takes::Nothing),
-            ("parents", Takes::Nothing),
-            ("verbose", Takes::Nothing),
-            ("version", Takes::Nothing),
-        ],
-    },
+    options: options!(
+        "pv",
+        "help ignore-fail-on-non-empty parents verbose version",
+    ),
     refused: &[],
     rule: Rule::R84,
     instead: "use rmdir DIR",

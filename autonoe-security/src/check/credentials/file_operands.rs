@@ -12,37 +12,14 @@ use crate::check::scope::{Fact, Scope};
 use crate::check::search_args;
 
 /// Options of git that take text.
-const GIT_TEXT: &[&str] = &[
-    "-m",
-    "-S",
-    "-G",
-    "--message",
-    "--grep",
-    "--author",
-    "--committer",
-    "--format",
-    "--pretty",
-    "--trailer",
-];
+const GIT_TEXT: &[&str] =
+    words!("-m -S -G --message --grep --author --committer --format --pretty --trailer");
 
 /// Names of files that hold credentials, which a search must not look for.
-const FILE_NAMES: &[&str] = &[
-    "authorized_keys",
-    "config",
-    "config.json",
-    "credentials",
-    "environ",
-    "hosts.yml",
-    "id_dsa",
-    "id_ecdsa",
-    "id_ed25519",
-    "id_rsa",
-    "known_hosts",
-    "netrc",
-    "npmrc",
-    "shadow",
-    "token",
-];
+const FILE_NAMES: &[&str] = words!(
+    "authorized_keys config config.json credentials environ hosts.yml id_dsa id_ecdsa id_ed25519",
+    "id_rsa known_hosts netrc npmrc shadow token",
+);
 
 /// Tells quickly that a static argument is no path to a place of credentials, in a directory that
 /// holds none.

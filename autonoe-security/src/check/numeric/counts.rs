@@ -153,19 +153,11 @@ fn is_plain_count((option, _): &(Option<Text<'_>>, &Word<'_>)) -> bool {
 /// Tells whether an option of grep changes neither what is printed nor which file is meant.
 fn is_plain_grep_option(option: &str) -> bool {
     match option.strip_prefix("--") {
-        Some(long) => matches!(
-            long,
-            "count"
-                | "ignore-case"
-                | "invert-match"
-                | "word-regexp"
-                | "line-regexp"
-                | "extended-regexp"
-                | "fixed-strings"
-                | "perl-regexp"
-                | "no-filename"
-                | "no-messages"
-        ),
+        Some(long) => words!(
+            "count ignore-case invert-match word-regexp line-regexp extended-regexp",
+            "fixed-strings perl-regexp no-filename no-messages"
+        )
+        .contains(&long),
         None => option[1..]
             .bytes()
             .all(|letter| b"cviwxEFPGhsna".contains(&letter)),

@@ -96,17 +96,9 @@ fn is_safe_printer(scope: &Scope<'_>, simple: &SimpleCommand<'_>, splits: Splits
         ["git", "branch", "--show-current"] => true,
         ["git", "rev-parse", ref args @ ..] => args.iter().all(|arg| is_plain_rev_parse(arg)),
         ["git", "rev-list", ref args @ ..] => !args.iter().any(|arg| {
-            [
-                "--format",
-                "--pretty",
-                "--header",
-                "--no-commit",
-                "--oneline",
-                "--left",
-                "--cherry",
-            ]
-            .iter()
-            .any(|option| arg.starts_with(option))
+            words!("--format --pretty --header --no-commit --oneline --left --cherry")
+                .iter()
+                .any(|option| arg.starts_with(option))
         }),
         ["git", "describe", ..] => splits == Splits::No || marks_are_plain(simple),
         [
@@ -153,17 +145,9 @@ fn is_plain_rev_parse(arg: &str) -> bool {
     !arg.starts_with('-')
         || arg.starts_with("--short")
         || arg.starts_with("--abbrev-ref")
-        || matches!(
-            arg,
-            "--verify"
-                | "--quiet"
-                | "-q"
-                | "--show-toplevel"
-                | "--git-dir"
-                | "--absolute-git-dir"
-                | "--symbolic-full-name"
-                | "--show-cdup"
-                | "--is-inside-work-tree"
-                | "--git-common-dir"
+        || words!(
+            "--verify --quiet -q --show-toplevel --git-dir --absolute-git-dir",
+            "--symbolic-full-name --show-cdup --is-inside-work-tree --git-common-dir"
         )
+        .contains(&arg)
 }

@@ -75,12 +75,10 @@ impl<'s> Failures<'s> {
 }
 
 /// Operators that work on any two numbers.
-const HARMLESS: &[&str] = &[
-    "+", "-", "*", "<", ">", "<=", ">=", "==", "!=", "&&", "||", "&", "|", "^", ",",
-];
+const HARMLESS: &[&str] = words!("+ - * < > <= >= == != && || & | ^ ,");
 
 /// Operators that set the name in front of them, and work with any number.
-const SETTING: &[&str] = &["=", "+=", "-=", "*=", "&=", "|=", "^="];
+const SETTING: &[&str] = words!("= += -= *= &= |= ^=");
 
 /// Tells whether an expression is one for sure, and has a value whatever its variables are.
 fn always_works(tokens: &[ArithmeticToken<'_>], has_odd_numbers: bool) -> bool {

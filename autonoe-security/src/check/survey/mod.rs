@@ -172,31 +172,11 @@ impl<'s> Survey<'s> {
 
 /// Tells whether the shell sets a variable by itself.
 fn is_magic(name: &str) -> bool {
-    matches!(
-        name,
-        "_" | "REPLY"
-            | "MAPFILE"
-            | "OPTARG"
-            | "OPTIND"
-            | "PWD"
-            | "OLDPWD"
-            | "DIRSTACK"
-            | "PIPESTATUS"
-            | "COLUMNS"
-            | "LINES"
-            | "COPROC"
-            | "HISTCMD"
-            | "FUNCNAME"
-            | "GROUPS"
-            | "UID"
-            | "EUID"
-            | "PPID"
-            | "SECONDS"
-            | "LINENO"
-            | "EPOCHSECONDS"
-            | "EPOCHREALTIME"
-            | "RANDOM"
-            | "SRANDOM"
-            | "SHELLOPTS"
-    ) || name.starts_with("BASH")
+    words!(
+        "_ REPLY MAPFILE OPTARG OPTIND PWD OLDPWD DIRSTACK PIPESTATUS COLUMNS LINES COPROC",
+        "HISTCMD FUNCNAME GROUPS UID EUID PPID SECONDS LINENO EPOCHSECONDS EPOCHREALTIME RANDOM",
+        "SRANDOM SHELLOPTS"
+    )
+    .contains(&name)
+        || name.starts_with("BASH")
 }

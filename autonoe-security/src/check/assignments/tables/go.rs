@@ -7,51 +7,13 @@ use crate::check::assignments::accepted_values::AcceptedValues::{
 };
 
 /// Flags of the go command that run no other program and write no file.
-const GOFLAGS: &[&str] = &[
-    "-mod=*",
-    "--mod=*",
-    "-count=*",
-    "-race",
-    "-v",
-    "-x",
-    "-n",
-    "-a",
-    "-short",
-    "-json",
-    "-cover",
-    "-tags=*",
-    "--tags=*",
-    "-p=*",
-    "-trimpath",
-    "-buildvcs=*",
-    "-timeout=*",
-    "-covermode=*",
-    "-coverpkg=*",
-    "-failfast",
-    "-shuffle=*",
-    "-run=*",
-    "-skip=*",
-    "-bench=*",
-    "-benchtime=*",
-    "-benchmem",
-    "-parallel=*",
-    "-cpu=*",
-    "-vet=off",
-    "-vet=all",
-    "-modcacherw",
-    "-msan",
-    "-asan",
-    "-ldflags=-s",
-    "-ldflags=-w",
-    "-gcflags=-N",
-    "-gcflags=-l",
-    "-gcflags=all=-N",
-    "-gcflags=all=-l",
-    "-buildmode=default",
-    "-buildmode=pie",
-    "-buildmode=exe",
-    "-linkshared",
-];
+const GOFLAGS: &[&str] = words!(
+    "-mod=* --mod=* -count=* -race -v -x -n -a -short -json -cover -tags=* --tags=* -p=* -trimpath",
+    "-buildvcs=* -timeout=* -covermode=* -coverpkg=* -failfast -shuffle=* -run=* -skip=* -bench=*",
+    "-benchtime=* -benchmem -parallel=* -cpu=* -vet=off -vet=all -modcacherw -msan -asan",
+    "-ldflags=-s -ldflags=-w -gcflags=-N -gcflags=-l -gcflags=all=-N -gcflags=all=-l",
+    "-buildmode=default -buildmode=pie -buildmode=exe -linkshared",
+);
 
 pub(in crate::check::assignments) const GROUPS: &[Group] = &[
     Group {

@@ -7,28 +7,13 @@ use crate::check::assignments::accepted_values::AcceptedValues::{
 };
 
 /// Options of Node.js that load and write nothing.
-pub(in crate::check::assignments) const NODE_OPTIONS: &[&str] = &[
-    "--max-old-space-size=*",
-    "--max_old_space_size=*",
-    "--max-semi-space-size=*",
-    "--max-http-header-size=*",
-    "--experimental-vm-modules",
-    "--no-warnings*",
-    "--trace-warnings*",
-    "--trace-deprecation*",
-    "--trace-uncaught",
-    "--no-deprecation*",
-    "--enable-source-maps*",
-    "--unhandled-rejections=*",
-    "--stack-trace-limit=*",
-    "--experimental-strip-types",
-    "--no-experimental*",
-    "--disable-warning=*",
-    "--dns-result-order=*",
-    "--preserve-symlinks",
-    "--expose-gc",
-    "--throw-deprecation",
-];
+pub(in crate::check::assignments) const NODE_OPTIONS: &[&str] = words!(
+    "--max-old-space-size=* --max_old_space_size=* --max-semi-space-size=*",
+    "--max-http-header-size=* --experimental-vm-modules --no-warnings* --trace-warnings*",
+    "--trace-deprecation* --trace-uncaught --no-deprecation* --enable-source-maps*",
+    "--unhandled-rejections=* --stack-trace-limit=* --experimental-strip-types --no-experimental*",
+    "--disable-warning=* --dns-result-order=* --preserve-symlinks --expose-gc --throw-deprecation",
+);
 
 pub(in crate::check::assignments) const GROUPS: &[Group] = &[
     Group {

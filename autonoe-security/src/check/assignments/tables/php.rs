@@ -33,7 +33,7 @@ pub(in crate::check::assignments) const GROUPS: &[Group] = &[
             ("COMPOSER", ProjectPath),
             (
                 "SYMFONY_DEPRECATIONS_HELPER",
-                Options(&["disabled", "weak"]),
+                Options(words!("disabled weak")),
             ),
             ("COMPOSER_VENDOR_DIR COMPOSER_BIN_DIR", Output),
             (

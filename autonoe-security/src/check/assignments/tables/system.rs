@@ -110,10 +110,7 @@ pub(in crate::check::assignments) const GROUPS: &[Group] = &[
         prefixes: "LESS",
         accepts: &[(
             "LESS",
-            Options(&[
-                "-R", "-F", "-X", "-S", "-i", "-M", "-FRX", "-FRSX", "-FR", "-RX", "FRX", "FRSX",
-                "-r", "R",
-            ]),
+            Options(words!("-R -F -X -S -i -M -FRX -FRSX -FR -RX FRX FRSX -r R")),
         )],
         ..Group::NONE
     },

@@ -9,74 +9,23 @@ use super::option_allow_list::OptionAllowList;
 use super::program_text::{check_read, program_texts};
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
-use crate::check::options::{self, Seen, Table, Takes};
+use crate::check::options::{self, Seen};
 use crate::policy::Mode;
 use crate::{Denial, Rule};
 
 /// Options that gawk, mawk, busybox and the awk of BSD agree on, or of which others know nothing.
 const AWK: OptionAllowList = OptionAllowList {
-    flags: "bhPrSV",
-    table: Table {
-        short_values: "FvefiElW",
-        short_maybe: "dopDL",
-        long: &[
-            ("assign", Takes::Value),
-            ("bignum", Takes::Nothing),
-            ("characters-as-bytes", Takes::Nothing),
-            ("copyright", Takes::Nothing),
-            ("csv", Takes::Nothing),
-            ("debug", Takes::Maybe),
-            ("dump-variables", Takes::Maybe),
-            ("exec", Takes::Value),
-            ("field-separator", Takes::Value),
-            ("file", Takes::Value),
-            ("gen-pot", Takes::Nothing),
-            ("help", Takes::Nothing),
-            ("include", Takes::Value),
-            ("lint", Takes::Maybe),
-            ("lint-old", Takes::Nothing),
-            ("load", Takes::Value),
-            ("locale", Takes::Value),
-            ("non-decimal-data", Takes::Nothing),
-            ("no-optimize", Takes::Nothing),
-            ("optimize", Takes::Nothing),
-            ("persist", Takes::Maybe),
-            ("posix", Takes::Nothing),
-            ("pretty-print", Takes::Maybe),
-            ("profile", Takes::Maybe),
-            ("re-interval", Takes::Nothing),
-            ("sandbox", Takes::Nothing),
-            ("source", Takes::Value),
-            ("trace", Takes::Nothing),
-            ("traditional", Takes::Nothing),
-            ("use-lc-numeric", Takes::Nothing),
-            ("version", Takes::Nothing),
-        ],
-    },
-    refused: &[
-        "-f",
-        "-i",
-        "-E",
-        "-l",
-        "-W",
-        "-d",
-        "-o",
-        "-p",
-        "-D",
-        "-L",
-        "--debug",
-        "--dump-variables",
-        "--exec",
-        "--file",
-        "--gen-pot",
-        "--include",
-        "--lint",
-        "--load",
-        "--locale",
-        "--persist",
-        "--pretty-print",
-        "--profile",
-    ],
+    options: options!(
+        "bhPrSVF:v:e:f:i:E:l:W:d?o?p?D?L?",
+        "assign= bignum characters-as-bytes copyright csv debug? dump-variables? exec=",
+        "field-separator= file= gen-pot help include= lint? lint-old load= locale=",
+        "non-decimal-data no-optimize optimize persist? posix pretty-print? profile? re-interval",
+        "sandbox source= trace traditional use-lc-numeric version",
+    ),
+    refused: words!(
+        "-f -i -E -l -W -d -o -p -D -L --debug --dump-variables --exec --file --gen-pot --include",
+        "--lint --load --locale --persist --pretty-print --profile",
+    ),
     rule: Rule::R81,
     instead: "write the program literally, in single quotes: awk '{print $1}' FILE",
 };
@@ -84,7 +33,7 @@ const AWK: OptionAllowList = OptionAllowList {
 pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     call.check_patterns()?;
     let literally = |denial: Denial| denial.instead(AWK.instead);
-    let (seen, operands) = options::read_leading(call, &AWK.table).map_err(literally)?;
+    let (seen, operands) = options::read_leading(call, &AWK.options).map_err(literally)?;
     AWK.check(call, &seen)?;
     let mut is_given = false;
     for seen in &seen {

@@ -37,19 +37,8 @@ pub(super) fn files_read(text: &str) -> Result<Vec<String>, Problem> {
 /// Returns whether a text contains a word or a character that a program needs for more than computing
 /// and printing, even in a string or a regular expression.
 fn may_be_dangerous(text: &str) -> bool {
-    const WORDS: [&str; 10] = [
-        "system",
-        "getline",
-        "ARGV",
-        "ARGC",
-        "SYMTAB",
-        "FUNCTAB",
-        "ENVIRON",
-        "extension",
-        "@",
-        ">",
-    ];
-    WORDS.iter().any(|word| text.contains(word)) || text.replace("||", "").contains('|')
+    let words = words!("system getline ARGV ARGC SYMTAB FUNCTAB ENVIRON extension @ >");
+    words.iter().any(|word| text.contains(word)) || text.replace("||", "").contains('|')
 }
 
 #[cfg(test)]

@@ -55,12 +55,11 @@ pub(super) struct Reader<'t> {
 }
 
 /// Functions that compute, flush or close. `system` is missing, as are functions that load code.
-const FUNCTIONS: &[&str] = &[
-    "and", "asort", "asorti", "atan2", "close", "compl", "cos", "exp", "fflush", "gensub", "gsub",
-    "index", "int", "isarray", "length", "log", "lshift", "match", "mktime", "or", "patsplit",
-    "rand", "rshift", "sin", "split", "sprintf", "sqrt", "srand", "strftime", "strtonum", "sub",
-    "substr", "systime", "tolower", "toupper", "typeof", "xor",
-];
+const FUNCTIONS: &[&str] = words!(
+    "and asort asorti atan2 close compl cos exp fflush gensub gsub index int isarray length log",
+    "lshift match mktime or patsplit rand rshift sin split sprintf sqrt srand strftime strtonum",
+    "sub substr systime tolower toupper typeof xor",
+);
 
 impl<'t> Reader<'t> {
     pub(super) fn new(text: &'t str, reading: Reading) -> Self {

@@ -6,27 +6,11 @@ use crate::check::call::{Call, Checked};
 use crate::{Denial, Rule};
 
 /// Keys that name no program and no place.
-const HARMLESS: &[&str] = &[
-    "user.name",
-    "user.email",
-    "init.defaultbranch",
-    "core.autocrlf",
-    "core.eol",
-    "core.filemode",
-    "core.ignorecase",
-    "core.quotepath",
-    "core.longpaths",
-    "pull.rebase",
-    "pull.ff",
-    "push.default",
-    "push.autosetupremote",
-    "fetch.prune",
-    "commit.gpgsign",
-    "tag.gpgsign",
-    "rerere.enabled",
-    "merge.conflictstyle",
-    "diff.noprefix",
-];
+const HARMLESS: &[&str] = words!(
+    "user.name user.email init.defaultbranch core.autocrlf core.eol core.filemode core.ignorecase",
+    "core.quotepath core.longpaths pull.rebase pull.ff push.default push.autosetupremote",
+    "fetch.prune commit.gpgsign tag.gpgsign rerere.enabled merge.conflictstyle diff.noprefix",
+);
 
 /// Tells whether a setting by this name is harmless, whatever its value.
 pub(super) fn is_harmless_key(key: &str) -> bool {
@@ -52,49 +36,18 @@ pub(super) fn names_branch(key: &str) -> bool {
 }
 
 /// Options that are never needed to read, or that write elsewhere.
-const ELSEWHERE: &[&str] = &[
-    "--global",
-    "--system",
-    "--worktree",
-    "--file",
-    "--blob",
-    "--edit",
-];
+const ELSEWHERE: &[&str] = words!("--global --system --worktree --file --blob --edit");
 
 /// Options that only shape what is printed.
-const SHAPING: &[&str] = &[
-    "--local",
-    "--show-origin",
-    "--show-scope",
-    "--null",
-    "--name-only",
-    "--includes",
-    "--no-includes",
-    "--bool",
-    "--int",
-    "--bool-or-int",
-    "--path",
-    "--expiry-date",
-    "--no-type",
-];
+const SHAPING: &[&str] = words!(
+    "--local --show-origin --show-scope --null --name-only --includes --no-includes --bool --int",
+    "--bool-or-int --path --expiry-date --no-type",
+);
 
-const READING: &[&str] = &[
-    "--get",
-    "--get-all",
-    "--get-regexp",
-    "--get-urlmatch",
-    "--get-color",
-    "--get-colorbool",
-    "--list",
-];
+const READING: &[&str] =
+    words!("--get --get-all --get-regexp --get-urlmatch --get-color --get-colorbool --list");
 
-const WRITING: &[&str] = &[
-    "--add",
-    "--unset",
-    "--unset-all",
-    "--replace-all",
-    "--remove-section",
-];
+const WRITING: &[&str] = words!("--add --unset --unset-all --replace-all --remove-section");
 
 pub(super) fn check(call: &Call<'_, '_, '_>, subcommand: &Arg<'_>, args: &[Arg<'_>]) -> Checked {
     let (mut reads, mut writes, mut elsewhere) = (false, false, None);
@@ -190,15 +143,7 @@ pub(super) fn check(call: &Call<'_, '_, '_>, subcommand: &Arg<'_>, args: &[Arg<'
 }
 
 fn is_subcommand(arg: &Arg<'_>) -> bool {
-    let names = [
-        "get",
-        "list",
-        "set",
-        "unset",
-        "rename-section",
-        "remove-section",
-        "edit",
-    ];
+    let names = words!("get list set unset rename-section remove-section edit");
     arg.known().is_some_and(|name| names.contains(&name))
 }
 

@@ -13,14 +13,11 @@ use crate::check::{path, protected_state};
 use crate::{Denial, Rule};
 
 const STATE: &[&str] = &path::STATE_FOLDERS;
-const BOTH: &[&str] = &[".autonoe", ".harness", ".git"];
+const BOTH: &[&str] = words!(".autonoe .harness .git");
 
 /// Files of the state that a pattern may match without its directory.
-const STATE_FILES: &[&str] = &[
-    ".autonoe/status.json",
-    ".autonoe/journal.jsonl",
-    ".autonoe/agent.json",
-];
+const STATE_FILES: &[&str] =
+    words!(".autonoe/status.json .autonoe/journal.jsonl .autonoe/agent.json");
 
 pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
     let (operands, values) = match git.name {

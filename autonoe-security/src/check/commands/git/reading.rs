@@ -1,10 +1,11 @@
 //! Tells the options of a subcommand, their values and the operands apart.
 
-use super::spelling::{self, Long, Takes};
+use super::spelling::{self, Long};
 use super::splitting::{brings_no_option, may_split};
 use super::tables::{self, Table};
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
+use crate::option_table::Takes;
 use crate::{Denial, Rule};
 
 /// What the arguments of a subcommand are, as far as one can tell.

@@ -6,17 +6,10 @@ use crate::Rule;
 use crate::check::call::Checked;
 
 /// Refused with every subcommand.
-const ANYWHERE: &[&str] = &[
-    "upload-pack",
-    "receive-pack",
-    "exec",
-    "ext-diff",
-    "textconv",
-    "open-files-in-pager",
-    "extcmd",
-    "separate-git-dir",
+const ANYWHERE: &[&str] = words!(
+    "upload-pack receive-pack exec ext-diff textconv open-files-in-pager extcmd separate-git-dir",
     "unsafe-paths",
-];
+);
 
 pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
     let (letters, own): (&[char], &[&str]) = match git.name {

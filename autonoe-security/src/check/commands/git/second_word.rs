@@ -5,17 +5,8 @@ use crate::check::call::Checked;
 use crate::{Denial, Rule};
 
 /// Subcommands whose second word says what they do.
-const WITH_SECOND_WORD: &[&str] = &[
-    "bisect",
-    "bundle",
-    "notes",
-    "reflog",
-    "remote",
-    "sparse-checkout",
-    "stash",
-    "submodule",
-    "worktree",
-];
+const WITH_SECOND_WORD: &[&str] =
+    words!("bisect bundle notes reflog remote sparse-checkout stash submodule worktree");
 
 /// Checks that the second word is known, for what follows means something else with each.
 pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {

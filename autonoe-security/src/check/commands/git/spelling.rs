@@ -1,18 +1,7 @@
 //! How options are spelt, and which one is meant.
 
-use super::tables::{Options, Table};
-
-/// Where an option has its value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Takes {
-    Nothing,
-    /// After it, or as the next argument.
-    Value,
-    /// Written together with it, if at all.
-    Attached,
-    /// It is not known which option is meant; the next argument may be its value.
-    Unclear,
-}
+use super::tables::Table;
+use crate::option_table::Takes;
 
 /// The long option that is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,19 +13,8 @@ pub(super) struct Long {
 
 /// Tells what a short option takes; one that is not known is a flag.
 pub(super) fn letter(table: Table, letter: char) -> Takes {
-    for options in table {
-        let mut rest = options.letters.chars();
-        while let (Some(known), Some(kind)) = (rest.next(), rest.next()) {
-            if known == letter {
-                return match kind {
-                    ':' => Takes::Value,
-                    '?' => Takes::Attached,
-                    _ => Takes::Nothing,
-                };
-            }
-        }
-    }
-    Takes::Nothing
+    let mut known = table.iter().filter_map(|options| options.letter(letter));
+    known.next().unwrap_or(Takes::Nothing)
 }
 
 /// Finds the long option that `written`, without the dashes, means: itself, or the only one that
@@ -48,8 +26,8 @@ pub(super) fn long(table: Table, written: &str) -> (Option<Long>, Takes) {
     let first = written.bytes().next().filter(|first| *first != b'n');
     let may_be_meant =
         |name: &str| first.is_none_or(|first| name.as_bytes().first() == Some(&first));
-    let all = table.iter().flat_map(|options| all(options));
-    for (name, takes) in all.filter(|(name, _)| may_be_meant(name)) {
+    let all = table.iter().flat_map(|options| options.long);
+    for &(name, takes) in all.filter(|(name, _)| may_be_meant(name)) {
         let is_negated = !name.starts_with(written);
         if is_negated {
             let rest = written.strip_prefix("no-");
@@ -82,49 +60,16 @@ pub(super) fn long(table: Table, written: &str) -> (Option<Long>, Takes) {
     }
 }
 
-/// Splits a list of options at its blanks.
-fn entries(long: &'static str) -> impl Iterator<Item = &'static str> {
-    let mut rest = long;
-    std::iter::from_fn(move || {
-        if rest.is_empty() {
-            return None;
-        }
-        let end = rest.bytes().position(|byte| byte == b' ');
-        let (entry, behind) = rest.split_at(end.unwrap_or(rest.len()));
-        rest = behind.get(1..).unwrap_or_default();
-        Some(entry)
-    })
-    .filter(|entry| !entry.is_empty())
-}
-
-fn all(options: &'static Options) -> impl Iterator<Item = (&'static str, Takes)> {
-    entries(options.long).map(|entry| {
-        if let Some(name) = entry.strip_suffix('=') {
-            (name, Takes::Value)
-        } else if let Some(name) = entry.strip_suffix('?') {
-            (name, Takes::Attached)
-        } else {
-            (entry, Takes::Nothing)
-        }
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const TABLE: Table = &[&Options {
-        letters: "m:S?v.",
-        long: "message= force force-with-lease? no-verify verify",
-    }];
+    const TABLE: Table = &[&options!(
+        "m:S?v",
+        "message= force force-with-lease? no-verify verify"
+    )];
 
-    const FAMILY: Table = &[
-        &Options {
-            letters: "m.",
-            long: "",
-        },
-        TABLE[0],
-    ];
+    const FAMILY: Table = &[&options!("m"), TABLE[0]];
 
     fn meant(written: &str) -> Option<(&'static str, bool)> {
         long(TABLE, written)

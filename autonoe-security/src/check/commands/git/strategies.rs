@@ -7,7 +7,7 @@ use crate::check::arg::Arg;
 use crate::check::call::Checked;
 
 /// Strategies that are part of git.
-const OF_GIT: &[&str] = &["ort", "recursive", "resolve", "octopus", "ours", "subtree"];
+const OF_GIT: &[&str] = words!("ort recursive resolve octopus ours subtree");
 
 pub(super) fn check(git: &Git<'_, '_, '_, '_>) -> Checked {
     let letter = match git.name {

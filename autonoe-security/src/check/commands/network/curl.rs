@@ -38,83 +38,56 @@ enum OptionValue {
     Redirections,
 }
 
-/// An option by its letter, if it has one, and its name.
-type Known = (&'static str, &'static str, OptionValue);
-
-/// The options that are allowed. curl has many more, which are refused: they write files, load
-/// settings, or lead elsewhere.
-const OPTIONS: &[Known] = &[
-    ("", "basic", OptionValue::Nothing),
-    ("", "cacert", OptionValue::File),
-    ("", "compressed", OptionValue::Nothing),
-    ("", "connect-timeout", OptionValue::Anything),
-    ("b", "cookie", OptionValue::Cookies),
-    ("c", "cookie-jar", OptionValue::Output),
-    ("", "create-dirs", OptionValue::Nothing),
-    ("d", "data", OptionValue::TextOrFile),
-    ("", "data-ascii", OptionValue::TextOrFile),
-    ("", "data-binary", OptionValue::TextOrFile),
-    ("", "data-raw", OptionValue::Anything),
-    ("", "data-urlencode", OptionValue::Encoded),
-    ("", "digest", OptionValue::Nothing),
-    ("q", "disable", OptionValue::Nothing),
-    ("D", "dump-header", OptionValue::Output),
-    ("", "expect100-timeout", OptionValue::Anything),
-    ("f", "fail", OptionValue::Nothing),
-    ("", "fail-early", OptionValue::Nothing),
-    ("", "fail-with-body", OptionValue::Nothing),
-    ("F", "form", OptionValue::Form),
-    ("", "form-string", OptionValue::Anything),
-    ("G", "get", OptionValue::Nothing),
-    ("g", "globoff", OptionValue::Nothing),
-    ("I", "head", OptionValue::Nothing),
-    ("H", "header", OptionValue::TextOrFile),
-    ("h", "help", OptionValue::Nothing),
-    ("0", "http1.0", OptionValue::Nothing),
-    ("", "http1.1", OptionValue::Nothing),
-    ("", "http2", OptionValue::Nothing),
-    ("", "http2-prior-knowledge", OptionValue::Nothing),
-    ("i", "include", OptionValue::Nothing),
-    ("k", "insecure", OptionValue::Nothing),
-    ("4", "ipv4", OptionValue::Nothing),
-    ("6", "ipv6", OptionValue::Nothing),
-    ("", "json", OptionValue::TextOrFile),
-    ("", "limit-rate", OptionValue::Anything),
-    ("L", "location", OptionValue::Nothing),
-    ("", "max-filesize", OptionValue::Anything),
-    ("", "max-redirs", OptionValue::Redirections),
-    ("m", "max-time", OptionValue::Anything),
-    (":", "next", OptionValue::Nothing),
-    ("N", "no-buffer", OptionValue::Nothing),
-    ("", "no-progress-meter", OptionValue::Nothing),
-    ("", "noproxy", OptionValue::Anything),
-    ("", "oauth2-bearer", OptionValue::Anything),
-    ("o", "output", OptionValue::Output),
-    ("Z", "parallel", OptionValue::Nothing),
-    ("", "path-as-is", OptionValue::Nothing),
-    ("#", "progress-bar", OptionValue::Nothing),
-    ("r", "range", OptionValue::Anything),
-    ("e", "referer", OptionValue::Anything),
-    ("X", "request", OptionValue::Anything),
-    ("", "retry", OptionValue::Anything),
-    ("", "retry-all-errors", OptionValue::Nothing),
-    ("", "retry-connrefused", OptionValue::Nothing),
-    ("", "retry-delay", OptionValue::Anything),
-    ("", "retry-max-time", OptionValue::Anything),
-    ("S", "show-error", OptionValue::Nothing),
-    ("", "show-headers", OptionValue::Nothing),
-    ("s", "silent", OptionValue::Nothing),
-    ("y", "speed-time", OptionValue::Anything),
-    ("Y", "speed-limit", OptionValue::Anything),
-    ("", "tcp-nodelay", OptionValue::Nothing),
-    ("T", "upload-file", OptionValue::Upload),
-    ("", "url", OptionValue::Url),
-    ("u", "user", OptionValue::Anything),
-    ("A", "user-agent", OptionValue::Anything),
-    ("v", "verbose", OptionValue::Nothing),
-    ("V", "version", OptionValue::Nothing),
-    ("w", "write-out", OptionValue::Format),
+/// The options that are allowed, by what their values may be: the name of each, and behind a slash
+/// its letter. curl has many more, which are refused: they write files, load settings, or lead
+/// elsewhere.
+const OPTIONS: &[(OptionValue, &[&str])] = &[
+    (
+        OptionValue::Nothing,
+        words!(
+            "basic compressed create-dirs digest disable/q fail/f fail-early fail-with-body get/G",
+            "globoff/g head/I help/h http1.0/0 http1.1 http2 http2-prior-knowledge include/i",
+            "insecure/k ipv4/4 ipv6/6 location/L next/: no-buffer/N no-progress-meter parallel/Z",
+            "path-as-is progress-bar/# retry-all-errors retry-connrefused show-error/S",
+            "show-headers silent/s tcp-nodelay verbose/v version/V",
+        ),
+    ),
+    (
+        OptionValue::Anything,
+        words!(
+            "connect-timeout data-raw expect100-timeout form-string limit-rate max-filesize",
+            "max-time/m noproxy oauth2-bearer range/r referer/e request/X retry retry-delay",
+            "retry-max-time speed-time/y speed-limit/Y user/u user-agent/A",
+        ),
+    ),
+    (
+        OptionValue::TextOrFile,
+        words!("data/d data-ascii data-binary header/H json"),
+    ),
+    (OptionValue::Encoded, words!("data-urlencode")),
+    (OptionValue::Form, words!("form/F")),
+    (OptionValue::Cookies, words!("cookie/b")),
+    (OptionValue::Upload, words!("upload-file/T")),
+    (OptionValue::File, words!("cacert")),
+    (
+        OptionValue::Output,
+        words!("cookie-jar/c dump-header/D output/o"),
+    ),
+    (OptionValue::Format, words!("write-out/w")),
+    (OptionValue::Url, words!("url")),
+    (OptionValue::Redirections, words!("max-redirs")),
 ];
+
+/// Returns the option whose name and letter `is_meant` accepts, and what its value may be.
+fn find(is_meant: impl Fn(&str, &str) -> bool) -> Option<(&'static str, OptionValue)> {
+    OPTIONS.iter().find_map(|(accepts, options)| {
+        let mut options = options
+            .iter()
+            .map(|option| option.split_once('/').unwrap_or((option, "")));
+        let (name, _) = options.find(|(name, letter)| is_meant(name, letter))?;
+        Some((name, *accepts))
+    })
+}
 
 pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     in_run_mode(call, |call| {
@@ -162,11 +135,11 @@ impl Request {
                 return args.try_for_each(|url| self.url(call, url));
             }
             if let Some(name) = text.strip_prefix("--") {
-                let known = OPTIONS.iter().find(|(_, long, _)| *long == name);
+                let known = find(|long, _| long == name);
                 match known.filter(|_| arg.known().is_some()) {
-                    Some((_, _, OptionValue::Nothing)) => self.flag(name, arg),
-                    Some((_, _, accepts)) => {
-                        self.value(call, *accepts, next(call, arg, args.next())?, arg)?;
+                    Some((_, OptionValue::Nothing)) => self.flag(name, arg),
+                    Some((_, accepts)) => {
+                        self.value(call, accepts, next(call, arg, args.next())?, arg)?;
                     }
                     None => return Err(refuse(call, text, arg)),
                 }
@@ -197,24 +170,22 @@ impl Request {
     ) -> Checked {
         let text = arg.text.as_ref();
         for (at, letter) in text.char_indices().skip(1) {
-            let known = OPTIONS
-                .iter()
-                .find(|(short, _, _)| short.chars().eq([letter]));
-            let Some((_, name, accepts)) = known else {
+            let known = find(|_, short| short.chars().eq([letter]));
+            let Some((name, accepts)) = known else {
                 return Err(refuse(call, &format!("-{letter}"), arg));
             };
-            if *accepts == OptionValue::Nothing {
+            if accepts == OptionValue::Nothing {
                 self.flag(name, arg);
                 continue;
             }
             let end = at + letter.len_utf8();
             if end == text.len() && arg.is_static() {
-                return self.value(call, *accepts, next(call, arg, args.next())?, arg);
+                return self.value(call, accepts, next(call, arg, args.next())?, arg);
             }
             if call.splits_into_more(arg) || arg.is_pattern() {
                 return Err(call.deny_dynamic(arg));
             }
-            return self.value(call, *accepts, &arg.without_first(end), arg);
+            return self.value(call, accepts, &arg.without_first(end), arg);
         }
         match arg.known() {
             Some(text) if text.len() > 1 => Ok(()),

@@ -3,76 +3,18 @@
 use super::{elsewhere, in_run_mode, is_local_host};
 use crate::Rule;
 use crate::check::call::{Call, Checked};
-use crate::check::options::{self, Seen, Table, Takes};
+use crate::check::options::{self, Seen};
+use crate::option_table::OptionTable;
 
 /// Commands of Redis about keys and values. Others load code, write files or reach other servers.
-const REDIS_COMMANDS: &[&str] = &[
-    "dbsize",
-    "decr",
-    "del",
-    "echo",
-    "exists",
-    "expire",
-    "get",
-    "hdel",
-    "hexists",
-    "hget",
-    "hgetall",
-    "hkeys",
-    "hlen",
-    "hmget",
-    "hscan",
-    "hset",
-    "hvals",
-    "incr",
-    "incrby",
-    "info",
-    "keys",
-    "lindex",
-    "llen",
-    "lpop",
-    "lpush",
-    "lrange",
-    "mget",
-    "mset",
-    "ping",
-    "pttl",
-    "rpop",
-    "rpush",
-    "sadd",
-    "scan",
-    "scard",
-    "set",
-    "setex",
-    "sismember",
-    "smembers",
-    "srem",
-    "sscan",
-    "strlen",
-    "time",
-    "ttl",
-    "type",
-    "xlen",
-    "xrange",
-    "zadd",
-    "zcard",
-    "zrange",
-    "zrem",
-    "zscore",
-];
+const REDIS_COMMANDS: &[&str] = words!(
+    "dbsize decr del echo exists expire get hdel hexists hget hgetall hkeys hlen hmget hscan hset",
+    "hvals incr incrby info keys lindex llen lpop lpush lrange mget mset ping pttl rpop rpush sadd",
+    "scan scard set setex sismember smembers srem sscan strlen time ttl type xlen xrange zadd",
+    "zcard zrange zrem zscore",
+);
 
-const REDIS: Table = Table {
-    short_values: "hpnD",
-    short_maybe: "",
-    long: &[
-        ("csv", Takes::Nothing),
-        ("json", Takes::Nothing),
-        ("no-auth-warning", Takes::Nothing),
-        ("no-raw", Takes::Nothing),
-        ("raw", Takes::Nothing),
-        ("version", Takes::Nothing),
-    ],
-};
+const REDIS: OptionTable = options!("h:p:n:D:", "csv json no-auth-warning no-raw raw version");
 
 pub(super) fn redis_cli(call: &Call<'_, '_, '_>) -> Checked {
     in_run_mode(call, ask_redis)
@@ -109,18 +51,8 @@ fn ask_redis(call: &Call<'_, '_, '_>) -> Checked {
     }
 }
 
-const PG_ISREADY: Table = Table {
-    short_values: "dhptU",
-    short_maybe: "",
-    long: &[
-        ("host", Takes::Value),
-        ("port", Takes::Value),
-        ("quiet", Takes::Nothing),
-        ("timeout", Takes::Value),
-        ("username", Takes::Value),
-        ("version", Takes::Nothing),
-    ],
-};
+const PG_ISREADY: OptionTable =
+    options!("d:h:p:t:U:", "host= port= quiet timeout= username= version");
 
 pub(super) fn pg_isready(call: &Call<'_, '_, '_>) -> Checked {
     in_run_mode(call, ask_postgres)

@@ -5,16 +5,17 @@ mod databases;
 mod local_url;
 mod nc;
 
+use super::Commands;
 use crate::check::call::{Call, Checked, Validator};
 use crate::check::extensions;
 use crate::policy::Mode;
 use crate::{Denial, Layer, Rule};
 
-pub(super) const COMMANDS: &[(&str, Validator)] = &[
-    ("curl", curl::check),
-    ("nc", nc::check),
-    ("redis-cli", databases::redis_cli),
-    ("pg_isready", databases::pg_isready),
+pub(super) const COMMANDS: Commands = &[
+    (words!("curl"), curl::check),
+    (words!("nc"), nc::check),
+    (words!("redis-cli"), databases::redis_cli),
+    (words!("pg_isready"), databases::pg_isready),
 ];
 
 /// The advice of every denial of a place elsewhere.

@@ -5,13 +5,10 @@ use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
 use crate::check::numeric;
-use crate::check::options::{self, Seen, Table};
+use crate::check::options::{self, Seen};
+use crate::option_table::OptionTable;
 
-const NC: Table = Table {
-    short_values: "w",
-    short_maybe: "",
-    long: &[],
-};
+const NC: OptionTable = options!("w:");
 
 pub(super) fn check(call: &Call<'_, '_, '_>) -> Checked {
     in_run_mode(call, scan)

@@ -10,39 +10,19 @@ use super::program_text::{check_read, program_texts};
 use super::writers;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
-use crate::check::options::{Seen, Table, Takes};
+use crate::check::options::Seen;
 use crate::check::write_target::Root;
 use crate::policy::Mode;
 use crate::{Denial, Rule};
 
 /// `-l` takes a value in GNU sed and none in BSD sed, so it is missing.
 const SED: OptionAllowList = OptionAllowList {
-    flags: "nErsuzb",
-    table: Table {
-        short_values: "ef",
-        short_maybe: "i",
-        long: &[
-            ("binary", Takes::Nothing),
-            ("debug", Takes::Nothing),
-            ("expression", Takes::Value),
-            ("file", Takes::Value),
-            ("follow-symlinks", Takes::Nothing),
-            ("help", Takes::Nothing),
-            ("in-place", Takes::Maybe),
-            ("line-length", Takes::Value),
-            ("null-data", Takes::Nothing),
-            ("posix", Takes::Nothing),
-            ("quiet", Takes::Nothing),
-            ("regexp-extended", Takes::Nothing),
-            ("sandbox", Takes::Nothing),
-            ("separate", Takes::Nothing),
-            ("silent", Takes::Nothing),
-            ("unbuffered", Takes::Nothing),
-            ("version", Takes::Nothing),
-            ("zero-terminated", Takes::Nothing),
-        ],
-    },
-    refused: &["-f", "--file"],
+    options: options!(
+        "nErsuzbe:f:i?",
+        "binary debug expression= file= follow-symlinks help in-place? line-length= null-data",
+        "posix quiet regexp-extended sandbox separate silent unbuffered version zero-terminated",
+    ),
+    refused: words!("-f --file"),
     rule: Rule::R80,
     instead: "write the script literally, in single quotes: sed 's/old/new/' FILE",
 };

@@ -14,24 +14,16 @@ use crate::policy::Mode;
 use crate::{Denial, Rule};
 
 /// Options that choose the output or restrict the program, without their dashes.
-const FLAGS: &[&str] = &[
-    "ascii", "bail", "batch", "box", "column", "csv", "header", "html", "json", "line", "list",
-    "markdown", "noheader", "quote", "readonly", "safe", "table", "tabs", "version",
-];
+const FLAGS: &[&str] = words!(
+    "ascii bail batch box column csv header html json line list markdown noheader quote readonly",
+    "safe table tabs version",
+);
 
 /// Options with a value that is printed.
-const VALUES: &[&str] = &["newline", "nullvalue", "separator"];
+const VALUES: &[&str] = words!("newline nullvalue separator");
 
 /// Commands of the shell of SQLite that print something about the database.
-const PRINTING: &[&str] = &[
-    ".databases",
-    ".dump",
-    ".fullschema",
-    ".indexes",
-    ".indices",
-    ".schema",
-    ".tables",
-];
+const PRINTING: &[&str] = words!(".databases .dump .fullschema .indexes .indices .schema .tables");
 
 const INSTEAD: &str = "use sqlite3 FILE 'SELECT ..' with literal SQL, or the database client of the project's language";
 

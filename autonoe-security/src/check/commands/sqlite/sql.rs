@@ -100,140 +100,29 @@ fn after_quote(bytes: &[u8], at: usize, quote: u8) -> Option<usize> {
 }
 
 /// Functions of every SQLite, which compute from their arguments and from the rows.
-const FUNCTIONS: &[&str] = &[
-    "abs",
-    "avg",
-    "cast",
-    "char",
-    "coalesce",
-    "concat",
-    "concat_ws",
-    "count",
-    "cume_dist",
-    "date",
-    "datetime",
-    "dense_rank",
-    "exists",
-    "first_value",
-    "format",
-    "glob",
-    "group_concat",
-    "hex",
-    "ifnull",
-    "iif",
-    "instr",
-    "json",
-    "json_array",
-    "json_array_length",
-    "json_each",
-    "json_extract",
-    "json_group_array",
-    "json_group_object",
-    "json_object",
-    "json_type",
-    "json_valid",
-    "julianday",
-    "lag",
-    "last_insert_rowid",
-    "last_value",
-    "lead",
-    "length",
-    "like",
-    "lower",
-    "ltrim",
-    "max",
-    "min",
-    "nth_value",
-    "ntile",
-    "nullif",
-    "percent_rank",
-    "printf",
-    "quote",
-    "random",
-    "randomblob",
-    "rank",
-    "replace",
-    "round",
-    "row_number",
-    "rtrim",
-    "sign",
-    "sqlite_version",
-    "strftime",
-    "string_agg",
-    "substr",
-    "substring",
-    "sum",
-    "time",
-    "timediff",
-    "total",
-    "total_changes",
-    "changes",
-    "trim",
-    "typeof",
-    "unicode",
-    "unixepoch",
-    "upper",
-];
+const FUNCTIONS: &[&str] = words!(
+    "abs avg cast char coalesce concat concat_ws count cume_dist date datetime dense_rank exists",
+    "first_value format glob group_concat hex ifnull iif instr json json_array json_array_length",
+    "json_each json_extract json_group_array json_group_object json_object json_type json_valid",
+    "julianday lag last_insert_rowid last_value lead length like lower ltrim max min nth_value",
+    "ntile nullif percent_rank printf quote random randomblob rank replace round row_number rtrim",
+    "sign sqlite_version strftime string_agg substr substring sum time timediff total",
+    "total_changes changes trim typeof unicode unixepoch upper",
+);
 
 /// Words in front of a bracket that are no functions.
-const KEYWORDS: &[&str] = &[
-    "all",
-    "and",
-    "any",
-    "as",
-    "between",
-    "by",
-    "check",
-    "default",
-    "distinct",
-    "else",
-    "except",
-    "filter",
-    "from",
-    "having",
-    "in",
-    "index",
-    "intersect",
-    "is",
-    "join",
-    "key",
-    "limit",
-    "materialized",
-    "not",
-    "offset",
-    "on",
-    "or",
-    "over",
-    "partition",
-    "select",
-    "set",
-    "then",
-    "union",
-    "unique",
-    "using",
-    "values",
-    "when",
-    "where",
-];
+const KEYWORDS: &[&str] = words!(
+    "all and any as between by check default distinct else except filter from having in index",
+    "intersect is join key limit materialized not offset on or over partition select set then",
+    "union unique using values when where",
+);
 
 /// Pragmas that print something about the database.
-const PRAGMAS: &[&str] = &[
-    "collation_list",
-    "compile_options",
-    "database_list",
-    "foreign_key_check",
-    "foreign_key_list",
-    "freelist_count",
-    "index_info",
-    "index_list",
-    "index_xinfo",
-    "integrity_check",
-    "page_count",
-    "quick_check",
-    "table_info",
-    "table_list",
-    "table_xinfo",
-];
+const PRAGMAS: &[&str] = words!(
+    "collation_list compile_options database_list foreign_key_check foreign_key_list",
+    "freelist_count index_info index_list index_xinfo integrity_check page_count quick_check",
+    "table_info table_list table_xinfo",
+);
 
 fn statement(tokens: &[Token<'_>]) -> Effect {
     let words: Vec<String> = tokens
@@ -321,29 +210,17 @@ fn calls_known_functions(tokens: &[Token<'_>]) -> bool {
 }
 
 /// Types with a size, as in `VARCHAR(20)`.
-const TYPES: &[&str] = &[
-    "char",
-    "character",
-    "dec",
-    "decimal",
-    "float",
-    "int",
-    "integer",
-    "nchar",
-    "numeric",
-    "nvarchar",
-    "text",
-    "varchar",
-    "varying",
-];
+const TYPES: &[&str] = words!(
+    "char character dec decimal float int integer nchar numeric nvarchar text varchar varying"
+);
 
 /// Returns whether a definition has known functions and types only. Its own name, and tables that it
 /// refers to, stand behind a keyword.
 fn has_plain_definitions(tokens: &[Token<'_>], what: &str) -> bool {
     let places: &[&str] = match what {
-        "table" => &["table", "exists", "references"],
-        "view" => &["view", "exists"],
-        _ => &["on"],
+        "table" => words!("table exists references"),
+        "view" => words!("view exists"),
+        _ => words!("on"),
     };
     names_before_brackets(tokens).all(|(at, name, is_quoted)| {
         let is_word =

@@ -10,32 +10,26 @@ use crate::check::commands::tool_options::spelling::means;
 /// Returns the options of `tool` that run their value, or change what is run.
 fn refused(tool: &str) -> &'static [&'static str] {
     match tool {
-        "ava" => &["--node-arguments"],
-        "codeception" => &["-o", "--override"],
-        "deno" => &["--v8-flags", "--eval", "--ext"],
-        "jest" => &["--globals", "--haste"],
-        "mocha" => &["--eval", "--print"],
-        "nox" => &["--force-python", "--extra-python"],
-        "pest" | "phpunit" => &["--prepend", "--printer"],
-        "phpcs" => &["--config-set", "--config-delete", "--runtime-set"],
-        "pylint" => &["--init-hook"],
-        "pytest" => &["--pdbcls"],
-        "rubocop" => &[
-            "--start-server",
-            "--restart-server",
-            "--server",
-            "--lsp",
-            "--mcp",
-        ],
-        "tap" => &["--node-arg", "--before", "--after"],
-        "tox" => &["-x", "--override", "--force-dep"],
-        "vitest" => &["--execArgv", "--poolOptions"],
+        "ava" => words!("--node-arguments"),
+        "codeception" => words!("-o --override"),
+        "deno" => words!("--v8-flags --eval --ext"),
+        "jest" => words!("--globals --haste"),
+        "mocha" => words!("--eval --print"),
+        "nox" => words!("--force-python --extra-python"),
+        "pest" | "phpunit" => words!("--prepend --printer"),
+        "phpcs" => words!("--config-set --config-delete --runtime-set"),
+        "pylint" => words!("--init-hook"),
+        "pytest" => words!("--pdbcls"),
+        "rubocop" => words!("--start-server --restart-server --server --lsp --mcp"),
+        "tap" => words!("--node-arg --before --after"),
+        "tox" => words!("-x --override --force-dep"),
+        "vitest" => words!("--execArgv --poolOptions"),
         _ => &[],
     }
 }
 
 /// Subcommands of tox that run something else than the tests, or write settings.
-const OTHER_THAN_TESTS: &[&str] = &["exec", "e", "devenv", "d", "quickstart", "q"];
+const OTHER_THAN_TESTS: &[&str] = words!("exec e devenv d quickstart q");
 
 pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
     let refused = refused(tool.name);
@@ -84,17 +78,10 @@ fn node_options(tool: &Tool<'_, '_, '_, '_>) -> Checked {
 }
 
 /// Settings of PHP that a command line may change.
-const PHP_SETTINGS: &[&str] = &[
-    "assert.exception",
-    "display_errors",
-    "display_startup_errors",
-    "error_reporting",
-    "max_execution_time",
-    "memory_limit",
-    "pcov.enabled",
-    "xdebug.mode",
-    "zend.assertions",
-];
+const PHP_SETTINGS: &[&str] = words!(
+    "assert.exception display_errors display_startup_errors error_reporting max_execution_time",
+    "memory_limit pcov.enabled xdebug.mode zend.assertions",
+);
 
 /// Checks that `-d` changes nothing that loads code: `auto_prepend_file` would.
 fn php_settings(tool: &Tool<'_, '_, '_, '_>) -> Checked {

@@ -36,45 +36,17 @@ pub(super) fn verifies(tool: &Tool<'_, '_, '_, '_>) -> bool {
 ///
 /// Others could take `--test` back and run code of the command line: `--no-test -e`.
 fn is_test_argument(arg: &Arg<'_>) -> bool {
-    const HARMLESS: &[&str] = &[
-        "--allow-fs-read",
-        "--allow-worker",
-        "--enable-source-maps",
-        "--env-file",
-        "--env-file-if-exists",
-        "--import",
-        "--loader",
-        "--no-experimental-strip-types",
-        "--no-warnings",
-        "--permission",
-        "--require",
-        "--stack-trace-limit",
-        "--trace-deprecation",
-        "--trace-uncaught",
-        "--trace-warnings",
-        "--unhandled-rejections",
-        "--watch",
-        "--watch-path",
-        "--watch-preserve-output",
-        "-C",
-        "-r",
-    ];
-    const BEGINNINGS: &[&str] = &[
-        "--conditions",
-        "--cpu-prof",
-        "--disable-warning",
-        "--experimental-",
-        "--expose-gc",
-        "--heap-prof",
-        "--max-",
-        "--max_",
-        "--redirect-warnings",
-        "--report-",
-        "--test",
-        "--tls-keylog",
-        "--diagnostic-dir",
+    const HARMLESS: &[&str] = words!(
+        "--allow-fs-read --allow-worker --enable-source-maps --env-file --env-file-if-exists",
+        "--import --loader --no-experimental-strip-types --no-warnings --permission --require",
+        "--stack-trace-limit --trace-deprecation --trace-uncaught --trace-warnings",
+        "--unhandled-rejections --watch --watch-path --watch-preserve-output -C -r",
+    );
+    const BEGINNINGS: &[&str] = words!(
+        "--conditions --cpu-prof --disable-warning --experimental- --expose-gc --heap-prof --max-",
+        "--max_ --redirect-warnings --report- --test --tls-keylog --diagnostic-dir",
         "--trace-event-file-pattern",
-    ];
+    );
     let text = arg.text.as_ref();
     if !text.starts_with('-') {
         return true;

@@ -7,36 +7,25 @@ use crate::check::commands::tool_options::option_name;
 use crate::check::commands::tool_options::spelling::flags;
 
 /// Options that rewrite, whichever tool has them.
-const COMMON: &[&str] = &[
-    "--fix",
-    "--write",
-    "--update",
-    "--updateSnapshot",
-    "--update-snapshot",
-    "--update-snapshots",
-];
+const COMMON: &[&str] =
+    words!("--fix --write --update --updateSnapshot --update-snapshot --update-snapshots");
 
 /// Options of one tool that rewrite sources, settings or baselines.
 fn of_tool(name: &str) -> &'static [&'static str] {
     match name {
-        "biome" => &["--suppress"],
-        "ruff" => &["--add-noqa"],
-        "tap" => &["--snapshot", "-S"],
-        "mypy" => &["--install-types"],
-        "pyright" => &["--createstub"],
-        "phpstan" => &["--generate-baseline", "-b"],
-        "psalm" => &["--alter", "--set-baseline", "--update-baseline", "--init"],
-        "rubocop" | "jest" | "rspec" | "cucumber" | "pest" => &["--init"],
-        "phpunit" => &["--generate-configuration", "--migrate-configuration"],
-        "pytest" => &[
-            "--snapshot-update",
-            "--inline-snapshot",
-            "--force-regen",
-            "--regen-all",
-        ],
-        "eslint" => &["--suppress-all", "--suppress-rule", "--prune-suppressions"],
-        "node" => &["--test-update-snapshots"],
-        "go" => &["-update", "-fix"],
+        "biome" => words!("--suppress"),
+        "ruff" => words!("--add-noqa"),
+        "tap" => words!("--snapshot -S"),
+        "mypy" => words!("--install-types"),
+        "pyright" => words!("--createstub"),
+        "phpstan" => words!("--generate-baseline -b"),
+        "psalm" => words!("--alter --set-baseline --update-baseline --init"),
+        "rubocop" | "jest" | "rspec" | "cucumber" | "pest" => words!("--init"),
+        "phpunit" => words!("--generate-configuration --migrate-configuration"),
+        "pytest" => words!("--snapshot-update --inline-snapshot --force-regen --regen-all"),
+        "eslint" => words!("--suppress-all --suppress-rule --prune-suppressions"),
+        "node" => words!("--test-update-snapshots"),
+        "go" => words!("-update -fix"),
         _ => &[],
     }
 }

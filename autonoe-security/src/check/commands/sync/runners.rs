@@ -6,15 +6,11 @@ use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
 use crate::check::commands::tool_options::Tool;
 use crate::check::commands::tools::{Started, Words, own_options};
+use crate::option_table::{OptionTable, Takes};
 use crate::policy::Profile;
 
-/// Options of a runner that change neither what is started nor where it comes from.
-struct Harmless {
-    flags: &'static [&'static str],
-    values: &'static [&'static str],
-}
-
-fn harmless(tool: &str) -> Option<&'static Harmless> {
+/// Returns the options of a runner that change neither what is started nor where it comes from.
+fn harmless(tool: &str) -> Option<&'static OptionTable> {
     Some(match tool {
         "npx" | "bunx" | "npm" | "bun" => &NODE,
         "pnpm" | "yarn" => &WORKSPACES,
@@ -27,84 +23,25 @@ fn harmless(tool: &str) -> Option<&'static Harmless> {
     })
 }
 
-const NODE: Harmless = Harmless {
-    flags: &[
-        "-y",
-        "--yes",
-        "--no",
-        "--no-install",
-        "-q",
-        "--quiet",
-        "--bun",
-        "--",
-    ],
-    values: &["-w", "--workspace", "--prefix", "-C"],
-};
+const NODE: OptionTable = options!("yqw:C:", "workspace= prefix= yes no no-install quiet bun");
 
-const WORKSPACES: Harmless = Harmless {
-    flags: &["-q", "--quiet", "-r", "--recursive", "-w", "--silent", "--"],
-    values: &["-C", "--dir", "-F", "--filter", "--cwd"],
-};
+const WORKSPACES: OptionTable = options!("qrwC:F:", "dir= filter= cwd= quiet recursive silent");
 
-const UV: Harmless = Harmless {
-    flags: &[
-        "-q",
-        "--quiet",
-        "-v",
-        "--verbose",
-        "--frozen",
-        "--locked",
-        "--no-sync",
-        "--offline",
-        "--no-progress",
-        "--active",
-        "--all-extras",
-        "--all-groups",
-        "--dev",
-        "--no-dev",
-        "--only-dev",
-        "-m",
-        "--module",
-        "--",
-    ],
-    values: &[
-        "--group",
-        "--no-group",
-        "--only-group",
-        "--extra",
-        "--no-extra",
-        "--package",
-        "--project",
-        "--directory",
-    ],
-};
+const UV: OptionTable = options!(
+    "qvm",
+    "group= no-group= only-group= extra= no-extra= package= project= directory= quiet verbose",
+    "frozen locked no-sync offline no-progress active all-extras all-groups dev no-dev only-dev",
+    "module",
+);
 
-const POETRY: Harmless = Harmless {
-    flags: &[
-        "-q",
-        "--quiet",
-        "-v",
-        "-vv",
-        "-vvv",
-        "--verbose",
-        "-n",
-        "--no-interaction",
-        "--ansi",
-        "--no-ansi",
-        "--",
-    ],
-    values: &["-C", "--directory", "-P", "--project"],
-};
+const POETRY: OptionTable = options!(
+    "qvnC:P:",
+    "directory= project= quiet -vv -vvv verbose no-interaction ansi no-ansi",
+);
 
-const PDM: Harmless = Harmless {
-    flags: &["-q", "--quiet", "-v", "--verbose", "--"],
-    values: &["-p", "--project"],
-};
+const PDM: OptionTable = options!("qvp:", "project= quiet verbose");
 
-const BUNDLE: Harmless = Harmless {
-    flags: &["--verbose", "--"],
-    values: &[],
-};
+const BUNDLE: OptionTable = options!("", "verbose");
 
 /// Judges what a runner starts.
 pub(super) fn check<'s>(
@@ -149,17 +86,19 @@ pub(super) fn check<'s>(
     inner(call, &started.name, args)
 }
 
-fn only_harmless(call: &Call<'_, '_, '_>, harmless: &Harmless, options: &[Arg<'_>]) -> Checked {
+fn only_harmless(call: &Call<'_, '_, '_>, harmless: &OptionTable, options: &[Arg<'_>]) -> Checked {
     let mut args = options.iter();
     while let Some(arg) = args.next() {
         let text = arg.text.as_ref();
         let name = text.split('=').next().unwrap_or(text);
-        if harmless.values.contains(&name) {
-            if name == text {
+        match harmless.find(name) {
+            Some(Takes::Value) if name == text => {
                 args.next();
             }
-        } else if !harmless.flags.contains(&text) {
-            return Err(call.deny_flag(Rule::R64, name, arg.span));
+            Some(Takes::Value) => {}
+            Some(_) if name == text => {}
+            None if text == "--" => {}
+            _ => return Err(call.deny_flag(Rule::R64, name, arg.span)),
         }
     }
     Ok(())

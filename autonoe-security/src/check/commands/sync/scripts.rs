@@ -3,33 +3,15 @@
 use crate::check::commands::tool_options::Tool;
 use crate::check::commands::tools::{Words, own_options};
 
-const VERIFYING: &[&str] = &[
-    "test",
-    "tests",
-    "lint",
-    "build",
-    "typecheck",
-    "types",
-    "type",
-    "tsc",
-    "check",
-    "compile",
-    "coverage",
-    "verify",
-    "ci",
-    "e2e",
-    "unit",
-    "integration",
-    "spec",
-    "validate",
-    "vitest",
-    "jest",
-];
+const VERIFYING: &[&str] = words!(
+    "test tests lint build typecheck types type tsc check compile coverage verify ci e2e unit",
+    "integration spec validate vitest jest",
+);
 
-const CHANGING: &[&str] = &[
-    "fix", "write", "update", "deploy", "publish", "release", "dev", "start", "serve", "watch",
-    "install", "clean", "migrate", "seed", "format",
-];
+const CHANGING: &[&str] = words!(
+    "fix write update deploy publish release dev start serve watch install clean migrate seed",
+    "format",
+);
 
 /// Tells whether the name of a script says that it verifies.
 pub(super) fn is_verifying(name: &str) -> bool {

@@ -7,59 +7,19 @@ use crate::{Denial, Rule};
 
 /// Flags of the linker that run no other program and write nothing else. Those that end in `=` have
 /// a value.
-const LINKER: &[&str] = &[
-    "-s",
-    "-w",
-    "-v",
-    "-race",
-    "-msan",
-    "-asan",
-    "-X=",
-    "-buildid=",
-    "-linkmode=",
-    "-compressdwarf=",
-    "-checklinkname=",
-    "-H=",
-    "-bindnow=",
-    "-buildmode=",
-];
+const LINKER: &[&str] = words!(
+    "-s -w -v -race -msan -asan -X= -buildid= -linkmode= -compressdwarf= -checklinkname= -H=",
+    "-bindnow= -buildmode=",
+);
 
 /// Flags of the compiler that write nothing else.
-const COMPILER: &[&str] = &[
-    "-N",
-    "-l",
-    "-m",
-    "-S",
-    "-e",
-    "-B",
-    "-live",
-    "-wb=",
-    "-m=",
-    "-l=",
-    "-N=",
-    "-d=",
-    "-dwarf=",
-    "-lang=",
-    "-c=",
-    "-race",
-    "-smallframes",
-    "-std",
-    "-trimpath=",
-    "-D=",
-    "-I=",
-    "-shared",
-];
+const COMPILER: &[&str] = words!(
+    "-N -l -m -S -e -B -live -wb= -m= -l= -N= -d= -dwarf= -lang= -c= -race -smallframes -std",
+    "-trimpath= -D= -I= -shared",
+);
 
 /// What the external linker may be told.
-const EXTERNAL: &[&str] = &[
-    "-static",
-    "-static-pie",
-    "-pthread",
-    "-s",
-    "-w",
-    "-lm",
-    "-ldl",
-];
+const EXTERNAL: &[&str] = words!("-static -static-pie -pthread -s -w -lm -ldl");
 
 /// Checks `-ldflags`, `-gcflags`, `-asmflags` and `-gccgoflags`.
 pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {

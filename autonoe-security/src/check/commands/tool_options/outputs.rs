@@ -62,10 +62,10 @@ fn known_folders(tool: &Tool<'_, '_, '_, '_>, target: &Arg<'_>) -> Option<String
 /// Checks that `cargo clean` and its kin empty a folder that only build tools fill.
 fn cleans_only_what_is_made(tool: &Tool<'_, '_, '_, '_>) -> Checked {
     let empties: &[&str] = match tool.name {
-        "cargo" if tool.args.iter().any(|arg| arg.is("clean")) => &["--target-dir"],
-        "vite" if tool.has_option(&["--emptyOutDir"]) => &["--outDir"],
-        "pytest" => &["--basetemp"],
-        "jest" => &["--coverageDirectory"],
+        "cargo" if tool.args.iter().any(|arg| arg.is("clean")) => words!("--target-dir"),
+        "vite" if tool.has_option(&["--emptyOutDir"]) => words!("--outDir"),
+        "pytest" => words!("--basetemp"),
+        "jest" => words!("--coverageDirectory"),
         _ => &[],
     };
     for folder in tool.values_of(empties).into_iter().flatten() {
@@ -103,11 +103,11 @@ fn writes_operands(tool: &Tool<'_, '_, '_, '_>) -> bool {
         "venv" | "virtualenv" | "black" | "isort" | "rustfmt" | "phpcbf" | "pint" | "rector" => {
             true
         }
-        "alembic" => has(&["init"]),
-        "autopep8" | "yapf" => has(&["-i", "--in-place"]),
-        "playwright" => has(&["screenshot", "pdf"]),
-        "cargo" => has(&["new", "init", "vendor"]),
-        "tox" => has(&["devenv", "d"]),
+        "alembic" => has(words!("init")),
+        "autopep8" | "yapf" => has(words!("-i --in-place")),
+        "playwright" => has(words!("screenshot pdf")),
+        "cargo" => has(words!("new init vendor")),
+        "tox" => has(words!("devenv d")),
         "rubocop" | "standardrb" => tool.args.iter().any(|arg| {
             let text = arg.text.as_ref();
             let letters = text.strip_prefix('-').filter(|it| !it.starts_with('-'));
@@ -115,34 +115,22 @@ fn writes_operands(tool: &Tool<'_, '_, '_, '_>) -> bool {
                 || text.starts_with("--a")
                 || text.starts_with("--fix")
         }),
-        "hatch" => has(&["new", "build"]),
-        "poetry" | "rails" | "hanami" | "symfony" | "laminas" => has(&["new"]),
-        "uv" => has(&["init", "venv"]),
-        "deno" => has(&["init", "fmt", "--fix"]),
-        "bun" => has(&["init", "create"]),
-        "bundle" | "bundler" => has(&["gem"]),
-        "composer" => has(&["create-project"]),
-        "django-admin" => has(&["startproject", "startapp"]),
-        "prettier" => has(&["--write", "-w"]),
-        "eslint" | "standard" | "biome" | "oxlint" | "stylelint" => has(&[
-            "--fix",
-            "--write",
-            "--apply",
-            "--fix-layout",
-            "-a",
-            "-A",
-            "-x",
-        ]),
-        "ruff" => has(&[
-            "format",
-            "--fix",
-            "--fix-only",
-            "--unsafe-fixes",
-            "--add-noqa",
-        ]),
-        "gofmt" | "gofumpt" | "goimports" => has(&["-w"]),
-        "php-cs-fixer" => has(&["fix"]),
-        "pyright" | "basedpyright" => has(&["--createstub"]),
+        "hatch" => has(words!("new build")),
+        "poetry" | "rails" | "hanami" | "symfony" | "laminas" => has(words!("new")),
+        "uv" => has(words!("init venv")),
+        "deno" => has(words!("init fmt --fix")),
+        "bun" => has(words!("init create")),
+        "bundle" | "bundler" => has(words!("gem")),
+        "composer" => has(words!("create-project")),
+        "django-admin" => has(words!("startproject startapp")),
+        "prettier" => has(words!("--write -w")),
+        "eslint" | "standard" | "biome" | "oxlint" | "stylelint" => {
+            has(words!("--fix --write --apply --fix-layout -a -A -x"))
+        }
+        "ruff" => has(words!("format --fix --fix-only --unsafe-fixes --add-noqa")),
+        "gofmt" | "gofumpt" | "goimports" => has(words!("-w")),
+        "php-cs-fixer" => has(words!("fix")),
+        "pyright" | "basedpyright" => has(words!("--createstub")),
         _ => false,
     }
 }

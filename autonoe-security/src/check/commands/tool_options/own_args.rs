@@ -6,64 +6,24 @@ use crate::check::arg::Arg;
 /// Options of `tool` that take the next argument and write nothing.
 fn values(tool: &str) -> &'static [&'static str] {
     match tool {
-        "coverage" => &["--rcfile", "--source", "--include", "--omit", "--context"],
-        "node" | "ts-node" | "tsx" => &[
-            "-r",
-            "--require",
-            "--import",
-            "--loader",
-            "--experimental-loader",
-            "-C",
-            "--conditions",
-            "--env-file",
-            "--input-type",
-            "--title",
-        ],
-        "deno" => &[
-            "-c",
-            "--config",
-            "--import-map",
-            "--cert",
-            "--location",
-            "--env-file",
-        ],
-        "bun" => &[
-            "-r",
-            "--preload",
-            "--env-file",
-            "--cwd",
-            "-c",
-            "--config",
-            "-F",
-            "--filter",
-        ],
-        "python" | "python3" => &["-X", "-W"],
-        "ruby" => &["-I", "-r", "-C", "-E", "-e"],
-        "php" => &["-c", "-d", "-z", "-S", "-t"],
-        "go" => &[
-            "-C", "-tags", "-ldflags", "-gcflags", "-p", "-mod", "-modfile",
-        ],
-        "uv" | "uvx" => &[
-            "--project",
-            "--directory",
-            "--python",
-            "-p",
-            "--config-file",
-        ],
-        "poetry" => &["-C", "--directory", "-P", "--project"],
-        "pdm" => &["-p", "--project", "-c", "--config"],
-        "npm" | "pnpm" => &[
-            "-w",
-            "--workspace",
-            "-C",
-            "--prefix",
-            "--dir",
-            "-F",
-            "--filter",
-        ],
-        "yarn" => &["--cwd"],
-        "composer" => &["-d", "--working-dir"],
-        "conda" => &["-n", "--name", "-p", "--prefix"],
+        "coverage" => words!("--rcfile --source --include --omit --context"),
+        "node" | "ts-node" | "tsx" => words!(
+            "-r --require --import --loader --experimental-loader -C --conditions --env-file",
+            "--input-type --title",
+        ),
+        "deno" => words!("-c --config --import-map --cert --location --env-file"),
+        "bun" => words!("-r --preload --env-file --cwd -c --config -F --filter"),
+        "python" | "python3" => words!("-X -W"),
+        "ruby" => words!("-I -r -C -E -e"),
+        "php" => words!("-c -d -z -S -t"),
+        "go" => words!("-C -tags -ldflags -gcflags -p -mod -modfile"),
+        "uv" | "uvx" => words!("--project --directory --python -p --config-file"),
+        "poetry" => words!("-C --directory -P --project"),
+        "pdm" => words!("-p --project -c --config"),
+        "npm" | "pnpm" => words!("-w --workspace -C --prefix --dir -F --filter"),
+        "yarn" => words!("--cwd"),
+        "composer" => words!("-d --working-dir"),
+        "conda" => words!("-n --name -p --prefix"),
         _ => &[],
     }
 }
@@ -75,25 +35,10 @@ fn hands_on(tool: &str, word: &str) -> bool {
         "bun" => matches!(word, "run" | "x" | "exec" | "repl" | "create"),
         "coverage" | "go" => word == "run",
         "uv" => matches!(word, "run" | "tool"),
-        "npm" | "pnpm" | "yarn" => {
-            matches!(
-                word,
-                "exec"
-                    | "x"
-                    | "dlx"
-                    | "run"
-                    | "run-script"
-                    | "test"
-                    | "t"
-                    | "start"
-                    | "create"
-                    | "init"
-                    | "explore"
-                    | "node"
-                    | "workspace"
-                    | "workspaces"
-            )
-        }
+        "npm" | "pnpm" | "yarn" => words!(
+            "exec x dlx run run-script test t start create init explore node workspace workspaces"
+        )
+        .contains(&word),
         "poetry" | "pdm" | "hatch" | "conda" | "pipx" => matches!(word, "run" | "env"),
         "bundle" | "bundler" => word == "exec",
         "composer" => matches!(word, "exec" | "run" | "run-script"),

@@ -14,50 +14,27 @@ use crate::policy::Mode;
 /// Returns the options of `tool` that start a program, serve code to others or publish.
 fn refused(tool: &str) -> &'static [&'static str] {
     match tool {
-        "npm" | "npx" => &[
-            "--browser",
-            "--editor",
-            "--git",
-            "--node-gyp",
-            "--onload-script",
-            "--python",
-            "--script-shell",
-            "--shell",
+        "npm" | "npx" => words!(
+            "--browser --editor --git --node-gyp --onload-script --python --script-shell --shell",
             "--viewer",
-        ],
-        "pnpm" => &[
-            "--script-shell",
-            "--node-options",
-            "--use-node-version",
-            "--global-pnpmfile",
-        ],
-        "yarn" => &["--script-shell", "--use-yarnrc"],
-        "pytest" => &["--pastebin"],
-        "cucumber" => &["--publish", "--drb"],
-        "rspec" => &["--drb", "-X"],
-        "tsup" => &["--onSuccess"],
-        "vitest" => &["--typecheck.checker"],
-        "gunicorn" => &["--spew"],
+        ),
+        "pnpm" => words!("--script-shell --node-options --use-node-version --global-pnpmfile"),
+        "yarn" => words!("--script-shell --use-yarnrc"),
+        "pytest" => words!("--pastebin"),
+        "cucumber" => words!("--publish --drb"),
+        "rspec" => words!("--drb -X"),
+        "tsup" => words!("--onSuccess"),
+        "vitest" => words!("--typecheck.checker"),
+        "gunicorn" => words!("--spew"),
         _ => &[],
     }
 }
 
 /// Options that load code, whichever interpreter has them.
-const LOADING: &[&str] = &[
-    "-r",
-    "--require",
-    "--import",
-    "--loader",
-    "--experimental-loader",
-    "--preload",
-    "--import-map",
-    "--config",
-    "-c",
-    "-f",
-    "--plugin",
-    "-n",
-    "--node-option",
-];
+const LOADING: &[&str] = words!(
+    "-r --require --import --loader --experimental-loader --preload --import-map --config -c -f",
+    "--plugin -n --node-option",
+);
 
 /// Checks that no option starts a program, and that no code comes from the network.
 pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {
@@ -126,19 +103,8 @@ fn is_release(task: &Arg<'_>) -> bool {
 
 /// Checks that code does not come from an address.
 fn loads_no_address(tool: &Tool<'_, '_, '_, '_>, own: &[Arg<'_>]) -> Checked {
-    let loads = matches!(
-        tool.name,
-        "node"
-            | "ts-node"
-            | "tsx"
-            | "deno"
-            | "bun"
-            | "mocha"
-            | "goreleaser"
-            | "eslint"
-            | "vitest"
-            | "jest"
-    );
+    let loads = words!("node ts-node tsx deno bun mocha goreleaser eslint vitest jest")
+        .contains(&tool.name);
     if !loads {
         return Ok(());
     }

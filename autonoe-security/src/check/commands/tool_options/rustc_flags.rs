@@ -8,16 +8,10 @@ use crate::check::call::Checked;
 use crate::check::write_target::Root;
 
 /// Codegen options that load plugins or write files by themselves.
-const REFUSED: &[&str] = &[
-    "save-temps",
-    "llvm-args",
-    "passes",
-    "dlltool",
-    "codegen-backend",
-];
+const REFUSED: &[&str] = words!("save-temps llvm-args passes dlltool codegen-backend");
 
 /// Codegen options whose value is a file or folder to write.
-const WRITTEN: &[&str] = &["incremental", "profile-generate", "remark-dir"];
+const WRITTEN: &[&str] = words!("incremental profile-generate remark-dir");
 
 /// Checks the options of rustc, also behind `cargo rustc --`.
 pub(super) fn check(tool: &Tool<'_, '_, '_, '_>) -> Checked {

@@ -63,33 +63,15 @@ pub(in crate::check::commands) fn has_one_dash(tool: &str) -> bool {
 
 /// Tells whether `tool` takes the beginning of an option for the whole.
 pub(in crate::check::commands) fn shortens(tool: &str) -> bool {
-    matches!(
-        tool,
-        "codeception"
-            | "composer"
-            | "cucumber"
-            | "flake8"
-            | "mypy"
-            | "nox"
-            | "npm"
-            | "pip"
-            | "pip3"
-            | "pest"
-            | "php-cs-fixer"
-            | "phpstan"
-            | "phpunit"
-            | "pylint"
-            | "rspec"
-            | "rubocop"
-            | "tox"
-            | "unittest"
+    words!(
+        "codeception composer cucumber flake8 mypy nox npm pip pip3 pest php-cs-fixer phpstan",
+        "phpunit pylint rspec rubocop tox unittest"
     )
+    .contains(&tool)
 }
 
 /// Names that are beginnings of others, and options by themselves.
-const WHOLE: &[&str] = &[
-    "cache", "coverage", "format", "log", "output", "pre", "report", "testdox",
-];
+const WHOLE: &[&str] = words!("cache coverage format log output pre report testdox");
 
 /// Letters of `tool` that take no value, so that another letter may follow in the same argument.
 pub(in crate::check::commands) fn flags(tool: &str) -> &'static str {

@@ -8,353 +8,175 @@ use crate::check::arg::Arg;
 /// With `=` at its end, an option has a value only when that is written together with it.
 pub(in crate::check::commands) fn targets(tool: &str) -> &'static [&'static str] {
     match tool {
-        "astro" | "vite" => &["--outDir"],
-        "bandit" | "brakeman" => &["-o", "--output"],
-        "basedpyright" => &["--baselinefile"],
-        "behat" => &["-o", "--out"],
-        "bun" => &["--reporter-outfile", "--coverage-dir"],
-        "biome" => &["--log-file", "--reporter-file"],
+        "astro" | "vite" => words!("--outDir"),
+        "bandit" | "brakeman" => words!("-o --output"),
+        "basedpyright" => words!("--baselinefile"),
+        "behat" => words!("-o --out"),
+        "bun" => words!("--reporter-outfile --coverage-dir"),
+        "biome" => words!("--log-file --reporter-file"),
         "cargo" | "cargo-nextest" => CARGO,
-        "codeception" | "codecept" => &["--xml=", "--html=", "--phpunit-xml=", "--coverage-html="],
-        "coverage" => &["--data-file", "-o", "-d", "--directory"],
-        "cucumber" | "rubocop" | "standardrb" => &["-o", "--out", "--cache-root"],
-        "deno" => &["--junit-path", "--coverage="],
-        "eslint" => &["-o", "--output-file", "--cache-file", "--cache-location"],
-        "flake8" => &["--output-file"],
+        "codeception" | "codecept" => words!("--xml= --html= --phpunit-xml= --coverage-html="),
+        "coverage" => words!("--data-file -o -d --directory"),
+        "cucumber" | "rubocop" | "standardrb" => words!("-o --out --cache-root"),
+        "deno" => words!("--junit-path --coverage="),
+        "eslint" => words!("-o --output-file --cache-file --cache-location"),
+        "flake8" => words!("--output-file"),
         "go" => GO,
         "ginkgo" => GINKGO,
-        "gofmt" | "gofumpt" | "goimports" => &["-cpuprofile", "-memprofile", "-trace"],
+        "gofmt" | "gofumpt" | "goimports" => words!("-cpuprofile -memprofile -trace"),
         "golangci-lint" => GOLANGCI_LINT,
-        "jest" => &["--outputFile", "--cacheDirectory", "--coverageDirectory"],
+        "jest" => words!("--outputFile --cacheDirectory --coverageDirectory"),
         "mypy" => MYPY,
-        "next" => &["-o", "--output-file", "--cache-location"],
+        "next" => words!("-o --output-file --cache-location"),
         "node" | "ts-node" | "tsx" => NODE,
-        "nox" => &["--envdir", "--report"],
+        "nox" => words!("--envdir --report"),
         "phpcs" | "phpcbf" => PHPCS,
         "pip" | "pip3" => PIP,
-        "php-cs-fixer" => &["--cache-file"],
-        "phpmd" => &["--reportfile", "--report-file"],
+        "php-cs-fixer" => words!("--cache-file"),
+        "phpmd" => words!("--reportfile --report-file"),
         "phpunit" | "pest" | "paratest" => PHPUNIT,
-        "pint" => &["--output-to-file", "--cache-file"],
-        "playwright" => &["--output"],
-        "prettier" => &["--cache-location"],
-        "prisma" => &["-o", "--output"],
-        "psalm" => &["--report=", "--generate-json-map=", "--generate-stubs="],
+        "pint" => words!("--output-to-file --cache-file"),
+        "playwright" => words!("--output"),
+        "prettier" => words!("--cache-location"),
+        "prisma" => words!("-o --output"),
+        "psalm" => words!("--report= --generate-json-map= --generate-stubs="),
         "pylint" => PYLINT,
         "pytest" => PYTEST,
-        "rspec" => &["-o", "--out", "--deprecation-out"],
-        "ruff" => &["-o", "--output-file", "--cache-dir"],
-        "staticcheck" => &["-debug.cpuprofile", "-debug.memprofile", "-debug.trace"],
-        "stylelint" => &["-o", "--output-file", "--cache-location"],
-        "tap" => &["-o", "--output-file", "-d", "--output-dir"],
-        "tox" => &["--workdir", "--result-json", "--devenv"],
-        "tsc" | "vue-tsc" => &[
-            "--generateTrace",
-            "--generateCpuProfile",
-            "--tsBuildInfoFile",
-        ],
-        "vitest" => &["--outputFile", "--coverage.reportsDirectory"],
+        "rspec" => words!("-o --out --deprecation-out"),
+        "ruff" => words!("-o --output-file --cache-dir"),
+        "staticcheck" => words!("-debug.cpuprofile -debug.memprofile -debug.trace"),
+        "stylelint" => words!("-o --output-file --cache-location"),
+        "tap" => words!("-o --output-file -d --output-dir"),
+        "tox" => words!("--workdir --result-json --devenv"),
+        "tsc" | "vue-tsc" => words!("--generateTrace --generateCpuProfile --tsBuildInfoFile"),
+        "vitest" => words!("--outputFile --coverage.reportsDirectory"),
         _ => &[],
     }
 }
 
-const GINKGO: &[&str] = &[
-    "-o",
-    "--output-dir",
-    "--coverprofile",
-    "--cpuprofile",
-    "--memprofile",
-    "--blockprofile",
-    "--mutexprofile",
-    "--trace",
-    "--json-report",
-    "--gojson-report",
-    "--junit-report",
-    "--teamcity-report",
-];
+const GINKGO: &[&str] = words!(
+    "-o --output-dir --coverprofile --cpuprofile --memprofile --blockprofile --mutexprofile",
+    "--trace --json-report --gojson-report --junit-report --teamcity-report",
+);
 
-const CARGO: &[&str] = &[
-    "--target-dir",
-    "--artifact-dir",
-    "--out-dir",
-    "--logfile",
-    "--extract-to",
-    "--lockfile-path",
-];
+const CARGO: &[&str] =
+    words!("--target-dir --artifact-dir --out-dir --logfile --extract-to --lockfile-path");
 
-const PIP: &[&str] = &[
-    "--log",
-    "--log-file",
-    "--local-log",
-    "--report",
-    "-t",
-    "--target",
-    "--root",
-    "--prefix",
-    "--src",
-    "--cache-dir",
-    "-d",
-    "--dest",
-    "--destination-directory",
-    "-w",
-    "--wheel-dir",
-];
+const PIP: &[&str] = words!(
+    "--log --log-file --local-log --report -t --target --root --prefix --src --cache-dir -d --dest",
+    "--destination-directory -w --wheel-dir",
+);
 
 /// Returns the options of `tool` whose value is written to in run mode, beside [`targets`]. In sync
 /// mode these are refused, or write nothing.
 pub(in crate::check::commands) fn run_targets(tool: &str) -> &'static [&'static str] {
     match tool {
-        "alembic" => &["--version-path"],
-        "bun" => &[
-            "--outfile",
-            "--outdir",
-            "--cache-dir",
-            "--cpu-prof-dir",
-            "--heap-prof-dir",
-            "--metafile=",
-            "--destination",
-            "--filename",
-        ],
-        "bundle" | "bundler" => &["--path", "--cache-path", "--lockfile"],
-        "cargo" => &["--root", "--timings-dir"],
-        "cargo-nextest" => &["--archive-file"],
-        "celery" => &[
-            "-f",
-            "--logfile",
-            "--pidfile",
-            "-S",
-            "--statedb",
-            "-s",
-            "--schedule",
-        ],
-        "composer" => &["--dir", "--file"],
-        "conda" => &["-p", "--prefix"],
-        "daphne" => &["--access-log"],
-        "deno" => &["-o", "--output", "--outdir", "--lock=", "--root"],
-        "django-admin" => &["-o", "--output"],
-        "dlv" => &["--output", "-o", "--log-dest"],
-        "esbuild" => &["--outfile", "--outdir", "--metafile="],
-        "gem" => &[
-            "-i",
-            "--install-dir",
-            "-n",
-            "--bindir",
-            "-o",
-            "--output",
-            "--target",
-            "--build-root",
-        ],
-        "go" => &["-output", "-modfile"],
-        "gopls" => &["-logfile", "-profile.cpu", "-profile.mem", "-profile.trace"],
-        "goreleaser" => &["-o", "--output"],
-        "gunicorn" | "hypercorn" => &[
-            "-p",
-            "--pid",
-            "--access-logfile",
-            "--error-logfile",
-            "--log-file",
-            "--worker-tmp-dir",
-        ],
-        "hatch" => &["--data-dir", "--cache-dir", "--target-dir"],
+        "alembic" => words!("--version-path"),
+        "bun" => words!(
+            "--outfile --outdir --cache-dir --cpu-prof-dir --heap-prof-dir --metafile=",
+            "--destination --filename",
+        ),
+        "bundle" | "bundler" => words!("--path --cache-path --lockfile"),
+        "cargo" => words!("--root --timings-dir"),
+        "cargo-nextest" => words!("--archive-file"),
+        "celery" => words!("-f --logfile --pidfile -S --statedb -s --schedule"),
+        "composer" => words!("--dir --file"),
+        "conda" => words!("-p --prefix"),
+        "daphne" => words!("--access-log"),
+        "deno" => words!("-o --output --outdir --lock= --root"),
+        "django-admin" => words!("-o --output"),
+        "dlv" => words!("--output -o --log-dest"),
+        "esbuild" => words!("--outfile --outdir --metafile="),
+        "gem" => words!("-i --install-dir -n --bindir -o --output --target --build-root"),
+        "go" => words!("-output -modfile"),
+        "gopls" => words!("-logfile -profile.cpu -profile.mem -profile.trace"),
+        "goreleaser" => words!("-o --output"),
+        "gunicorn" | "hypercorn" => {
+            words!("-p --pid --access-logfile --error-logfile --log-file --worker-tmp-dir")
+        }
+        "hatch" => words!("--data-dir --cache-dir --target-dir"),
         "infection" => INFECTION,
-        "npm" => &["--cache", "--logs-dir", "--pack-destination"],
-        "nuxt" => &["--outDir"],
-        "pdm" => &["-d", "--dest", "-o", "--output"],
-        "phpstan" => &["--generate-baseline", "-b"],
-        "playwright" => &["-o", "--save-storage", "--save-har", "--save-trace"],
-        "pnpm" => &[
-            "--cache-dir",
-            "--lockfile-dir",
-            "--modules-dir",
-            "--out",
-            "--pack-destination",
-            "--state-dir",
-            "--store-dir",
-            "--virtual-store-dir",
-        ],
-        "poetry" => &["-o", "--output"],
-        "psalm" => &["--set-baseline="],
-        "puma" => &[
-            "--pidfile",
-            "--redirect-stdout",
-            "--redirect-stderr",
-            "-S",
-            "--state",
-        ],
-        "rackup" => &["-P", "--pid"],
-        "rollup" => &["-o", "--file", "-d", "--dir"],
-        "rust-analyzer" => &["--log-file", "--output"],
-        "rustc" => &["-o", "--out-dir"],
-        "sidekiq" => &["-L", "--logfile", "-P", "--pidfile"],
-        "symfony" => &["--dir"],
-        "tsc" | "vue-tsc" => &["--outDir", "--outFile", "--out", "--declarationDir"],
-        "tsup" => &["-d", "--out-dir"],
-        "unicorn" => &["-P", "--pid"],
-        "uv" | "uvx" => &[
-            "-o",
-            "--output-file",
-            "--out-dir",
-            "--cache-dir",
-            "--target",
-            "--prefix",
-            "--root",
-            "--build-dir",
-        ],
-        "webpack" => &["-o", "--output-path", "-j=", "--json="],
-        "yarn" => &[
-            "--cache-folder",
-            "--modules-folder",
-            "--global-folder",
-            "--link-folder",
-            "--filename",
-            "-o",
-            "--out",
-        ],
+        "npm" => words!("--cache --logs-dir --pack-destination"),
+        "nuxt" => words!("--outDir"),
+        "pdm" => words!("-d --dest -o --output"),
+        "phpstan" => words!("--generate-baseline -b"),
+        "playwright" => words!("-o --save-storage --save-har --save-trace"),
+        "pnpm" => words!(
+            "--cache-dir --lockfile-dir --modules-dir --out --pack-destination --state-dir",
+            "--store-dir --virtual-store-dir",
+        ),
+        "poetry" => words!("-o --output"),
+        "psalm" => words!("--set-baseline="),
+        "puma" => words!("--pidfile --redirect-stdout --redirect-stderr -S --state"),
+        "rackup" => words!("-P --pid"),
+        "rollup" => words!("-o --file -d --dir"),
+        "rust-analyzer" => words!("--log-file --output"),
+        "rustc" => words!("-o --out-dir"),
+        "sidekiq" => words!("-L --logfile -P --pidfile"),
+        "symfony" => words!("--dir"),
+        "tsc" | "vue-tsc" => words!("--outDir --outFile --out --declarationDir"),
+        "tsup" => words!("-d --out-dir"),
+        "unicorn" => words!("-P --pid"),
+        "uv" | "uvx" => {
+            words!("-o --output-file --out-dir --cache-dir --target --prefix --root --build-dir")
+        }
+        "webpack" => words!("-o --output-path -j= --json="),
+        "yarn" => words!(
+            "--cache-folder --modules-folder --global-folder --link-folder --filename -o --out"
+        ),
         _ => &[],
     }
 }
 
-const INFECTION: &[&str] = &[
-    "--logger-gitlab",
-    "--logger-html",
-    "--logger-project-root-directory",
-    "--logger-text",
-    "--tmp-dir",
-];
+const INFECTION: &[&str] =
+    words!("--logger-gitlab --logger-html --logger-project-root-directory --logger-text --tmp-dir");
 
-const GO: &[&str] = &[
-    "-o",
-    "-outputdir",
-    "-coverprofile",
-    "-cpuprofile",
-    "-memprofile",
-    "-blockprofile",
-    "-mutexprofile",
-    "-trace",
-    "-testlogfile",
-    "-gocoverdir",
-    "-fuzzcachedir",
-    "-pkgdir",
-    "-debug-actiongraph",
-    "-debug-trace",
+const GO: &[&str] = words!(
+    "-o -outputdir -coverprofile -cpuprofile -memprofile -blockprofile -mutexprofile -trace",
+    "-testlogfile -gocoverdir -fuzzcachedir -pkgdir -debug-actiongraph -debug-trace",
     "-debug-runtime-trace",
-];
+);
 
-const GOLANGCI_LINT: &[&str] = &[
-    "--output.text.path",
-    "--output.json.path",
-    "--output.tab.path",
-    "--output.html.path",
-    "--output.checkstyle.path",
-    "--output.code-climate.path",
-    "--output.junit-xml.path",
-    "--output.teamcity.path",
-    "--output.sarif.path",
-    "--cpu-profile-path",
-    "--mem-profile-path",
-    "--trace-path",
-];
+const GOLANGCI_LINT: &[&str] = words!(
+    "--output.text.path --output.json.path --output.tab.path --output.html.path",
+    "--output.checkstyle.path --output.code-climate.path --output.junit-xml.path",
+    "--output.teamcity.path --output.sarif.path --cpu-profile-path --mem-profile-path --trace-path",
+);
 
-const MYPY: &[&str] = &[
-    "--any-exprs-report",
-    "--cache-dir",
-    "--cobertura-xml-report",
-    "--html-report",
-    "--junit-xml",
-    "--linecount-report",
-    "--linecoverage-report",
-    "--lineprecision-report",
-    "--txt-report",
-    "--xml-report",
-    "--xslt-html-report",
-    "--xslt-txt-report",
-];
+const MYPY: &[&str] = words!(
+    "--any-exprs-report --cache-dir --cobertura-xml-report --html-report --junit-xml",
+    "--linecount-report --linecoverage-report --lineprecision-report --txt-report --xml-report",
+    "--xslt-html-report --xslt-txt-report",
+);
 
-const NODE: &[&str] = &[
-    "--test-reporter-destination",
-    "--cpu-prof-dir",
-    "--cpu-prof-name",
-    "--heap-prof-dir",
-    "--heap-prof-name",
-    "--diagnostic-dir",
-    "--redirect-warnings",
-    "--report-dir",
-    "--report-directory",
-    "--report-filename",
-    "--tls-keylog",
-    "--trace-event-file-pattern",
-    "--localstorage-file",
-    "--logfile",
-    "--redirect-code-traces-to",
-    "--snapshot-blob",
-];
+const NODE: &[&str] = words!(
+    "--test-reporter-destination --cpu-prof-dir --cpu-prof-name --heap-prof-dir --heap-prof-name",
+    "--diagnostic-dir --redirect-warnings --report-dir --report-directory --report-filename",
+    "--tls-keylog --trace-event-file-pattern --localstorage-file --logfile",
+    "--redirect-code-traces-to --snapshot-blob",
+);
 
-const PHPCS: &[&str] = &[
-    "--report-file",
-    "--report-full",
-    "--report-xml",
-    "--report-checkstyle",
-    "--report-csv",
-    "--report-json",
-    "--report-junit",
-    "--report-emacs",
-    "--report-source",
-    "--report-summary",
-    "--report-diff",
-    "--report-code",
-    "--report-info",
-    "--report-performance",
-    "--cache=",
-];
+const PHPCS: &[&str] = words!(
+    "--report-file --report-full --report-xml --report-checkstyle --report-csv --report-json",
+    "--report-junit --report-emacs --report-source --report-summary --report-diff --report-code",
+    "--report-info --report-performance --cache=",
+);
 
-const PHPUNIT: &[&str] = &[
-    "--log-junit",
-    "--log-otr",
-    "--log-teamcity",
-    "--log-events-text",
-    "--log-events-verbose-text",
-    "--testdox-html",
-    "--testdox-text",
-    "--testdox-xml",
-    "--coverage-clover",
-    "--coverage-cobertura",
-    "--coverage-crap4j",
-    "--coverage-html",
-    "--coverage-openclover",
-    "--coverage-php",
-    "--coverage-text=",
-    "--coverage-xml",
-    "--coverage-cache",
-    "--cache-directory",
-    "--cache-result-file",
-    "--list-tests-xml",
+const PHPUNIT: &[&str] = words!(
+    "--log-junit --log-otr --log-teamcity --log-events-text --log-events-verbose-text",
+    "--testdox-html --testdox-text --testdox-xml --coverage-clover --coverage-cobertura",
+    "--coverage-crap4j --coverage-html --coverage-openclover --coverage-php --coverage-text=",
+    "--coverage-xml --coverage-cache --cache-directory --cache-result-file --list-tests-xml",
     "--generate-baseline",
-];
+);
 
-const PYLINT: &[&str] = &[
-    "--output",
-    "--output-file",
-    "--import-graph",
-    "--ext-import-graph",
-    "--int-import-graph",
-];
+const PYLINT: &[&str] =
+    words!("--output --output-file --import-graph --ext-import-graph --int-import-graph");
 
-const PYTEST: &[&str] = &[
-    "--alluredir",
-    "--basetemp",
-    "--benchmark-json",
-    "--debug?",
-    "--html",
-    "--json-report-file",
-    "--junitxml",
-    "--junit-xml",
-    "--junitx",
-    "--junit-x",
-    "--log-file",
-    "--report-log",
-    "--resultlog",
-    "--result-log",
-];
+const PYTEST: &[&str] = words!(
+    "--alluredir --basetemp --benchmark-json --debug? --html --json-report-file --junitxml",
+    "--junit-xml --junitx --junit-x --log-file --report-log --resultlog --result-log",
+);
 
 /// Returns whether `tool` writes to what stands behind `written`.
 pub(in crate::check::commands) fn is_target(tool: &str, written: &str) -> bool {
@@ -402,16 +224,16 @@ impl Listing {
 /// Returns the options of `tool` whose value is the place to work in.
 pub(in crate::check::commands) fn working_folders(tool: &str) -> &'static [&'static str] {
     match tool {
-        "npm" => &["--prefix", "-C"],
-        "pnpm" => &["-C", "--dir", "--prefix"],
-        "yarn" | "bun" => &["--cwd"],
-        "cypress" => &["-P", "--project"],
-        "uv" | "uvx" => &["--directory", "--project"],
-        "poetry" => &["-C", "--directory", "-P", "--project"],
-        "pdm" => &["-p", "--project"],
-        "composer" => &["-d", "--working-dir"],
-        "cargo" | "cargo-nextest" => &["-C", "--manifest-path"],
-        "go" => &["-C"],
+        "npm" => words!("--prefix -C"),
+        "pnpm" => words!("-C --dir --prefix"),
+        "yarn" | "bun" => words!("--cwd"),
+        "cypress" => words!("-P --project"),
+        "uv" | "uvx" => words!("--directory --project"),
+        "poetry" => words!("-C --directory -P --project"),
+        "pdm" => words!("-p --project"),
+        "composer" => words!("-d --working-dir"),
+        "cargo" | "cargo-nextest" => words!("-C --manifest-path"),
+        "go" => words!("-C"),
         _ => &[],
     }
 }
@@ -420,49 +242,44 @@ pub(in crate::check::commands) fn working_folders(tool: &str) -> &'static [&'sta
 pub(in crate::check::commands) fn listings(tool: &str) -> &'static [Listing] {
     match tool {
         "pylint" => &[Listing {
-            options: &["-f", "--output-format"],
+            options: words!("-f --output-format"),
             separator: ':',
             keys: &[],
         }],
         "golangci-lint" => &[Listing {
-            options: &["--out-format"],
+            options: words!("--out-format"),
             separator: ':',
             keys: &[],
         }],
         "pytest" => &[
             Listing {
-                options: &["--cov-report"],
+                options: words!("--cov-report"),
                 separator: ':',
                 keys: &[],
             },
             Listing {
-                options: &["-o", "--override-ini"],
+                options: words!("-o --override-ini"),
                 separator: '=',
-                keys: &["log_file", "cache_dir"],
+                keys: words!("log_file cache_dir"),
             },
         ],
         "python" | "python3" => &[Listing {
-            options: &["-X"],
+            options: words!("-X"),
             separator: '=',
-            keys: &["pycache_prefix"],
+            keys: words!("pycache_prefix"),
         }],
         "mocha" => &[Listing {
-            options: &["-O", "--reporter-option", "--reporter-options"],
+            options: words!("-O --reporter-option --reporter-options"),
             separator: '=',
-            keys: &["output", "outputFile", "mochaFile", "reportDir"],
+            keys: words!("output outputFile mochaFile reportDir"),
         }],
         "cypress" => &[Listing {
-            options: &["-o", "--reporter-options", "-c", "--config"],
+            options: words!("-o --reporter-options -c --config"),
             separator: '=',
-            keys: &[
-                "output",
-                "outputFile",
-                "mochaFile",
-                "reportDir",
-                "downloadsFolder",
-                "screenshotsFolder",
+            keys: words!(
+                "output outputFile mochaFile reportDir downloadsFolder screenshotsFolder",
                 "videosFolder",
-            ],
+            ),
         }],
         _ => &[],
     }

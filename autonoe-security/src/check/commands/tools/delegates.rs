@@ -1,40 +1,18 @@
 //! Tools that hand the rest of their arguments to themselves, or to a module.
 
-use super::option_table::OptionTable;
 use super::{Words, publishing};
 use crate::Rule;
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked};
+use crate::option_table::OptionTable;
 use crate::policy::Profile;
 
 /// The options of `yarn workspaces foreach`.
-const FOREACH: OptionTable = OptionTable {
-    values: &[
-        "--include",
-        "--exclude",
-        "--from",
-        "--since",
-        "-j",
-        "--jobs",
-    ],
-    flags: &[
-        "-A",
-        "--all",
-        "-R",
-        "--recursive",
-        "-W",
-        "--worktree",
-        "-p",
-        "--parallel",
-        "-i",
-        "--interlaced",
-        "-t",
-        "--topological",
-        "--topological-dev",
-        "-n",
-        "--dry-run",
-    ],
-};
+const FOREACH: OptionTable = options!(
+    "ARWpitnj:",
+    "include= exclude= from= since= jobs= all recursive worktree parallel interlaced topological",
+    "topological-dev dry-run",
+);
 
 /// Judges `yarn workspace NAME ..`, `pnpm recursive ..` by what is done in the packages.
 pub(super) fn check<'s>(call: &Call<'_, '_, 's>, words: &Words<'_, 's>) -> Checked {

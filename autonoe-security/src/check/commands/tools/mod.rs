@@ -10,10 +10,10 @@
 mod abbreviations;
 mod another_program;
 mod delegates;
+mod first_operand;
 mod hard_list;
 mod machine_wide;
 mod one_word;
-mod option_table;
 mod own_options;
 mod package_manager;
 mod publishing;
@@ -47,18 +47,9 @@ pub(super) fn find(name: &str) -> Validator {
 
 /// Subcommands of `pre-commit` that run hooks of the project's configuration or look at it. Others
 /// put hooks into `.git`.
-const PRE_COMMIT: &[&str] = &[
-    "--help",
-    "--version",
-    "-V",
-    "-h",
-    "autoupdate",
-    "help",
-    "run",
-    "sample-config",
-    "validate-config",
-    "validate-manifest",
-];
+const PRE_COMMIT: &[&str] = words!(
+    "--help --version -V -h autoupdate help run sample-config validate-config validate-manifest"
+);
 
 fn pre_commit(call: &Call<'_, '_, '_>) -> Checked {
     let first = call.args.first().and_then(|arg| arg.known());

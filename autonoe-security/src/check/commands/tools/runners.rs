@@ -1,12 +1,12 @@
 //! Tools that start other tools: `npx`, `uv run`, `bundle exec` ..
 
 use super::abbreviations::meanings;
-use super::option_table::OptionTable;
 use super::own_options::own_options;
 use super::{Words, hard_list, publishing};
 use crate::check::arg::Arg;
 use crate::check::call::{Call, Checked, Owner};
 use crate::check::path;
+use crate::option_table::OptionTable;
 use crate::policy::Mode;
 use crate::{Denial, Rule};
 
@@ -20,30 +20,12 @@ pub(in crate::check::commands) struct Started<'c, 's> {
     pub(in crate::check::commands) name: String,
 }
 
-const CARGO_WATCH: OptionTable = OptionTable {
-    values: &[
-        "-x",
-        "--exec",
-        "-w",
-        "--watch",
-        "-i",
-        "--ignore",
-        "-d",
-        "--delay",
-        "-E",
-        "--env",
-        "-C",
-        "--workdir",
-        "--features",
-        "-B",
-    ],
-    flags: &["-c", "--clear", "--why", "--poll", "--postpone"],
-};
+const CARGO_WATCH: OptionTable = options!(
+    "cx:w:i:d:E:C:B:",
+    "exec= watch= ignore= delay= env= workdir= features= clear why poll postpone",
+);
 
-const NO_OPTIONS: OptionTable = OptionTable {
-    values: &[],
-    flags: &[],
-};
+const NO_OPTIONS: OptionTable = options!("");
 
 /// Returns the options of the runner that `call` is, and where they begin; `None` if it is none.
 fn runner<'c, 's>(
@@ -94,7 +76,7 @@ fn runner<'c, 's>(
 }
 
 /// Subcommands of pnpm and bun that are called like programs.
-const OWN_NAMES: &[&str] = &["rm", "ln", "unlink", "env", "exec", "ls", "link", "find"];
+const OWN_NAMES: &[&str] = words!("rm ln unlink env exec ls link find");
 
 /// Finds what `call` starts, in every way to read it; `None` if it is no runner.
 pub(in crate::check::commands) fn started<'c, 's>(
@@ -141,15 +123,11 @@ fn name_of(call: &Call<'_, '_, '_>, first: &Arg<'_>) -> Result<String, Denial> {
 /// Returns the options of the runner `tool` that start a command line through a shell.
 fn refused(tool: &str) -> (&'static [&'static str], &'static str) {
     match tool {
-        "npm" | "npx" | "bunx" | "bun" | "yarn" => (
-            &["--call", "--shell-mode", "--shell", "--script-shell"],
-            "c",
-        ),
-        "pnpm" => (
-            &["--call", "--shell-mode", "--shell", "--script-shell"],
-            "cs",
-        ),
-        "uv" | "uvx" | "pipx" | "conda" | "hatch" => (&["--shell", "--gui-script"], "cs"),
+        "npm" | "npx" | "bunx" | "bun" | "yarn" => {
+            (words!("--call --shell-mode --shell --script-shell"), "c")
+        }
+        "pnpm" => (words!("--call --shell-mode --shell --script-shell"), "cs"),
+        "uv" | "uvx" | "pipx" | "conda" | "hatch" => (words!("--shell --gui-script"), "cs"),
         _ => (&[], ""),
     }
 }

@@ -4,6 +4,7 @@ mod env;
 mod shell;
 mod xargs;
 
+use super::Commands;
 use super::tools::is_one_word;
 use crate::Rule;
 use crate::check::call::{Call, Checked, Validator};
@@ -11,16 +12,11 @@ use crate::check::options::{self, Seen};
 use crate::wrapper_options;
 
 /// Wrappers of every project, in both modes.
-pub(super) const COMMANDS: &[(&str, Validator)] = &[
-    ("env", env::check),
-    ("xargs", xargs::check),
-    ("nohup", plain),
-    ("setsid", plain),
-    ("time", plain),
-    ("nice", plain),
-    ("stdbuf", plain),
-    ("bash", shell::check),
-    ("sh", shell::check),
+pub(super) const COMMANDS: Commands = &[
+    (words!("env"), env::check),
+    (words!("xargs"), xargs::check),
+    (words!("nohup setsid time nice stdbuf"), plain),
+    (words!("bash sh"), shell::check),
 ];
 
 /// Returns the validator of the wrapper `name`, which may be a shell that only the operator can add.
@@ -29,13 +25,13 @@ pub(crate) fn find(name: &str) -> Option<Validator> {
         "zsh" | "dash" | "ksh" => Some(shell::check),
         name => COMMANDS
             .iter()
-            .find(|(wrapper, _)| *wrapper == name)
+            .find(|(wrappers, _)| wrappers.contains(&name))
             .map(|(_, check)| *check),
     }
 }
 
 /// Options of `time` that write a file, or that only some versions have.
-const REFUSED_BY_TIME: &[&str] = &["-a", "-o", "-q", "--append", "--output", "--quiet"];
+const REFUSED_BY_TIME: &[&str] = words!("-a -o -q --append --output --quiet");
 
 /// Judges the command behind the options of a wrapper, which must be known.
 fn plain(call: &Call<'_, '_, '_>) -> Checked {

@@ -5,18 +5,10 @@ mod history;
 mod plumbing;
 mod repositories;
 
-/// Options of a subcommand.
-pub(super) struct Options {
-    /// Short options: `x.` is a flag, `x:` takes a value, written together or as the next
-    /// argument, and `x?` takes one that is written together, if at all.
-    pub(super) letters: &'static str,
-    /// Long options without the dashes: `name` is a flag, `name=` takes a value, also as the next
-    /// argument, and `name?` takes one after `=` only, if at all.
-    pub(super) long: &'static str,
-}
+use crate::option_table::OptionTable;
 
 /// The options of a subcommand; those of a family are kept apart.
-pub(super) type Table = &'static [&'static Options];
+pub(super) type Table = &'static [&'static OptionTable];
 
 /// Returns the options that `subcommand` takes in front of its first operand, or throughout.
 pub(super) fn of(subcommand: &str) -> Table {

@@ -3,43 +3,20 @@
 use crate::check::arg::Arg;
 use crate::check::call::Call;
 use crate::check::commands::tools::one_word::is_one_word;
+use crate::option_table::{OptionTable, Takes};
 use crate::{Denial, Rule};
 
-/// Which options of a tool take the next argument.
-///
-/// What is in neither list may be one or the other, and both readings count.
-pub(in crate::check::commands) struct OptionTable {
-    pub(in crate::check::commands::tools) values: &'static [&'static str],
-    pub(in crate::check::commands::tools) flags: &'static [&'static str],
-}
-
 /// Flags that every tool understands alike.
-const COMMON_FLAGS: &[&str] = &[
-    "-q",
-    "--quiet",
-    "-v",
-    "--verbose",
-    "--silent",
-    "--offline",
-    "-h",
-    "--help",
-    "-V",
-    "--version",
-];
+const COMMON_FLAGS: OptionTable = options!("qvhV", "quiet verbose silent offline help version");
 
 /// The most readings of one command line.
 const MOST_READINGS: usize = 4;
 
-enum Takes {
-    Nothing,
-    Value,
-    /// Nobody knows.
-    Either,
-}
-
 impl OptionTable {
+    /// Returns what the option `text` of a tool takes. An option that is not known may be a flag or take
+    /// the next argument.
     fn takes(&self, text: &str, next: Option<&Arg<'_>>) -> Takes {
-        if self.values.contains(&text) {
+        if self.find(text) == Some(Takes::Value) {
             return Takes::Value;
         }
         if text.contains('=') || text.starts_with('+') {
@@ -49,16 +26,19 @@ impl OptionTable {
         let is_switched = next.is_some_and(|next| {
             matches!(next.text.as_ref(), "true" | "false" | "null" | "undefined")
         });
-        let is_flag = |text: &str| self.flags.contains(&text) || COMMON_FLAGS.contains(&text);
+        let tables = [self, &COMMON_FLAGS];
+        let is_flag = |takes: Option<Takes>| takes == Some(Takes::Nothing);
         let is_cluster = !text.starts_with("--")
             && text[1..]
-                .char_indices()
-                .all(|(at, letter)| is_flag(&format!("-{}", &text[1 + at..][..letter.len_utf8()])));
-        let is_flag = is_flag(text) || is_cluster || text.starts_with("--no-");
+                .chars()
+                .all(|letter| tables.iter().any(|table| is_flag(table.letter(letter))));
+        let is_flag = tables.iter().any(|table| is_flag(table.find(text)))
+            || is_cluster
+            || text.starts_with("--no-");
         if is_flag && !is_switched {
             Takes::Nothing
         } else {
-            Takes::Either
+            Takes::Unclear
         }
     }
 
@@ -77,9 +57,9 @@ impl OptionTable {
             if here {
                 match self.step(call, args, at)? {
                     Step::Operand(place) => found.push(place),
-                    Step::Option(Takes::Nothing) => next = true,
+                    Step::Option(Takes::Nothing | Takes::Attached) => next = true,
                     Step::Option(Takes::Value) => behind = true,
-                    Step::Option(Takes::Either) => (next, behind) = (true, true),
+                    Step::Option(Takes::Unclear) => (next, behind) = (true, true),
                 }
             }
             (here, next, behind) = (next, behind, false);
