@@ -253,6 +253,21 @@ impl Workplace {
     /// Prepares `autonoe run` without pauses, with `server` as the model.
     pub(crate) fn run(&self, server: &Server, arguments: &[&str]) -> Command {
         let mut command = self.command(&["run", "--pause=0s"]);
+        self.set_model(&mut command, server);
+        command.args(arguments);
+        command
+    }
+
+    /// Prepares `autonoe ask` with `server` as the model.
+    pub(crate) fn ask(&self, server: &Server, arguments: &[&str]) -> Command {
+        let mut command = self.command(&["ask"]);
+        self.set_model(&mut command, server);
+        command.args(arguments);
+        command
+    }
+
+    /// Chooses the backend, with `server` as the model.
+    fn set_model(&self, command: &mut Command, server: &Server) {
         let url = server.base_url();
         match self.backend {
             Backend::Claude(_) => {
@@ -286,8 +301,6 @@ impl Workplace {
             }
             Backend::Scripted => unreachable!("scripted agents call no model"),
         }
-        command.args(arguments);
-        command
     }
 
     /// Returns what `autonoe log` prints.
