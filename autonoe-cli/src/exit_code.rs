@@ -1,11 +1,13 @@
 //! The exit codes, for scripts.
 
-use autonoe_core::ExitReason;
+use autonoe_core::{ExitReason, SessionEnd, SessionOutcome};
 
 /// Something went wrong.
 pub(crate) const FAILURE: u8 = 1;
 /// The command was used wrongly.
 pub(crate) const USAGE: u8 = 2;
+/// An agent used as many iterations or turns as it was allowed.
+pub(crate) const ITERATIONS: u8 = 4;
 /// The quota is spent.
 pub(crate) const QUOTA: u8 = 5;
 /// The money or the time is spent.
@@ -18,13 +20,28 @@ pub(crate) fn of(reason: &ExitReason) -> u8 {
     match reason {
         ExitReason::AllPassed | ExitReason::AllVerified => 0,
         ExitReason::AllBlocked => 3,
-        ExitReason::MaxIterations => 4,
+        ExitReason::MaxIterations => ITERATIONS,
         ExitReason::QuotaExceeded | ExitReason::QuotaWaitTooLong { .. } => QUOTA,
         ExitReason::BudgetExceeded { .. } => BUDGET,
         ExitReason::MaxRetriesExceeded { .. } => 7,
         ExitReason::Stalled { .. } => 8,
         ExitReason::Interrupted => INTERRUPTED,
         // A reason that is not known yet is no success.
+        _ => FAILURE,
+    }
+}
+
+/// Returns the exit code of a single session.
+pub(crate) fn of_session(end: &SessionEnd) -> u8 {
+    match end {
+        SessionEnd::Outcome(SessionOutcome::Completed) => 0,
+        SessionEnd::Outcome(SessionOutcome::MaxTurns) => ITERATIONS,
+        SessionEnd::Outcome(SessionOutcome::QuotaExceeded { .. }) => QUOTA,
+        SessionEnd::Outcome(SessionOutcome::BudgetExceeded) | SessionEnd::BudgetSpent { .. } => {
+            BUDGET
+        }
+        SessionEnd::Outcome(SessionOutcome::Interrupted) | SessionEnd::Cancelled => INTERRUPTED,
+        // An end that is not known yet is no success.
         _ => FAILURE,
     }
 }
@@ -68,6 +85,43 @@ mod tests {
     fn each_reason_has_the_code_that_is_documented() {
         for (reason, code) in documented() {
             assert_eq!(of(&reason), code, "{reason}");
+        }
+    }
+
+    #[test]
+    fn each_end_of_a_session_has_its_code() {
+        let outcome = SessionEnd::Outcome;
+        for (end, code) in [
+            (outcome(SessionOutcome::Completed), 0),
+            (
+                outcome(SessionOutcome::ExecutionError { messages: vec![] }),
+                1,
+            ),
+            (
+                SessionEnd::Failed {
+                    error: Failure::permanent("crashed", "it crashed"),
+                },
+                1,
+            ),
+            (outcome(SessionOutcome::MaxTurns), 4),
+            (
+                outcome(SessionOutcome::QuotaExceeded {
+                    message: "tomorrow".to_owned(),
+                    resets_at: None,
+                }),
+                5,
+            ),
+            (outcome(SessionOutcome::BudgetExceeded), 6),
+            (
+                SessionEnd::BudgetSpent {
+                    budget: BudgetKind::Time,
+                },
+                6,
+            ),
+            (outcome(SessionOutcome::Interrupted), 130),
+            (SessionEnd::Cancelled, 130),
+        ] {
+            assert_eq!(of_session(&end), code, "{end}");
         }
     }
 

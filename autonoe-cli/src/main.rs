@@ -52,6 +52,7 @@ fn carry_out(command: &Command, surroundings: &Surroundings) -> Result<ExitCode,
     match command {
         Command::Run(args) => commands::run(args, surroundings),
         Command::Sync(args) => commands::sync(args, surroundings),
+        Command::Ask(args) => commands::ask(args, surroundings),
         Command::Status(args) => commands::status(args, surroundings),
         Command::Log(args) => commands::log(args, surroundings),
         Command::Check(args) => commands::check(args, surroundings),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use autonoe_core::{
     AgentClientFactory, BackendProbe, BackendSpec, CostUsd, Credentials, ProbeFinding,
-    SessionOutcome, SpecContext, SpecError, TokenUsage,
+    SessionOutcome, SpecContext, SpecError, Support, TokenUsage,
 };
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -37,6 +37,9 @@ use crate::step::{Expectation, ToolUse};
 pub struct ScriptedBackend {
     /// One script per session.
     sessions: Vec<ScriptedSession>,
+    /// Whether a session can resume an earlier conversation.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    resume: bool,
 }
 
 /// What an agent does in one session.
@@ -188,6 +191,10 @@ impl BackendSpec for ScriptedBackend {
         }
         for (instruction, scripts) in named {
             agents = agents.for_instruction(instruction, scripts);
+        }
+        if self.resume {
+            let capabilities = agents.capabilities().clone().with_resume(Support::Yes);
+            agents = agents.with_capabilities(capabilities);
         }
         // A run that stops before the script does is no failed test.
         Ok(Arc::new(agents.unverified()))

@@ -1,6 +1,7 @@
 //! The command line.
 
 mod agent;
+mod ask;
 mod check;
 mod doctor;
 mod engine;
@@ -23,6 +24,7 @@ mod status;
 mod submit;
 
 pub(crate) use agent::AgentArgs;
+pub(crate) use ask::AskArgs;
 pub(crate) use check::CheckArgs;
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use engine::{
@@ -83,6 +85,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Bring the deliverables in line with SPEC.md and verify the code, without changing it
     Sync(SyncArgs),
+    /// Ask an agent about the project, give it a task, or chat with it
+    Ask(Box<AskArgs>),
     /// Show the deliverables and how far they are
     Status(StatusArgs),
     /// Tell what happened in a run: sessions, costs, blocked calls, why it stopped

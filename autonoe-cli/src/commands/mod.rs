@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod ask;
 mod check;
 mod completions;
 mod configuration;
@@ -22,6 +23,7 @@ mod stage;
 mod status;
 mod which_run;
 
+pub(crate) use ask::ask;
 pub(crate) use check::check;
 pub(crate) use completions::{completions, man};
 #[cfg(test)]

@@ -14,15 +14,21 @@ use crate::args::{AgentArgs, OutputArgs, OutputFormat};
 use crate::compose::{Equipment, ModelsFile, destructive_warning, misread_sandbox, sandbox_switch};
 use crate::error::CliError;
 use crate::present::{
-    Detail, FlowLines, JsonLines, Presenter, QuietKeyboard, Screen, denial_summary, start_logging,
+    AnswerOutput, AnswerStream, DeniedCall, Detail, FlowLines, JsonLines, Presenter, QuietKeyboard,
+    Screen, denial_summary, start_logging,
 };
 use crate::surroundings::Surroundings;
 use crate::telemetry::{Telemetry, incoming_trace};
+
+/// Changes of the settings that are listed after a run.
+const LISTED_REMEDIES: usize = 5;
 
 /// What a run or a flow is shown, watched and stopped with.
 pub(super) struct Stage {
     screen: Screen,
     presenter: Arc<Presenter>,
+    /// Observes in place of the presenter, if the answer of an agent is printed.
+    answers: Option<Arc<AnswerStream>>,
     events: Option<Arc<JsonLines>>,
     telemetry: Telemetry,
     trace: Option<TraceContext>,
@@ -59,6 +65,7 @@ impl Stage {
             screen,
             events: events(output, &presenter),
             presenter,
+            answers: None,
             telemetry,
             trace,
             is_quiet: detail == Detail::Quiet,
@@ -75,6 +82,7 @@ impl Stage {
             screen,
             events: None,
             presenter,
+            answers: None,
             telemetry: Telemetry::default(),
             trace: None,
             is_quiet: detail == Detail::Quiet,
@@ -83,10 +91,33 @@ impl Stage {
 
     /// Returns those who show what happens.
     pub(super) fn observers(&self) -> Vec<Arc<dyn RunObserver>> {
-        let mut observers: Vec<Arc<dyn RunObserver>> = vec![self.presenter.clone()];
+        let mut observers: Vec<Arc<dyn RunObserver>> = match &self.answers {
+            Some(answers) => vec![answers.clone()],
+            None => vec![self.presenter.clone()],
+        };
         let events = self.events.clone();
         observers.extend(events.map(|events| events as Arc<dyn RunObserver>));
         observers
+    }
+
+    /// Prints the answers of agents from now on, instead of the lines of a run.
+    pub(super) fn stream_answers(&mut self) -> Arc<AnswerStream> {
+        let output = match self.events {
+            Some(_) => AnswerOutput::None,
+            None => AnswerOutput::Words,
+        };
+        let answers = AnswerStream::new(self.screen.clone(), self.presenter.clone(), output);
+        let answers = Arc::new(answers);
+        self.answers = Some(answers.clone());
+        answers
+    }
+
+    /// Returns an error if standard output did not get everything.
+    pub(super) fn check_written(&self) -> Result<(), CliError> {
+        if let Some(answers) = &self.answers {
+            answers.check_written()?;
+        }
+        self.events.as_ref().map_or(Ok(()), |events| events.end())
     }
 
     /// Returns what shows it to a person.
@@ -184,7 +215,10 @@ impl Stage {
         let timeline = Journal::read(journal)
             .ok()
             .and_then(|journal| RunTimeline::of(&journal, run));
-        let summary = timeline.and_then(|timeline| denial_summary(&timeline.denied));
+        let summary = timeline.and_then(|timeline| {
+            let denied: Vec<_> = timeline.denied.iter().map(DeniedCall::from).collect();
+            denial_summary(&denied, LISTED_REMEDIES)
+        });
         if let Some(summary) = summary.filter(|_| !self.is_quiet) {
             surroundings.note(&summary);
         }

@@ -6,8 +6,25 @@ use autonoe_core::DeniedEntry;
 
 use super::shorten;
 
-/// Groups listed after a run.
-const LISTED: usize = 5;
+/// A denied call.
+#[derive(Debug)]
+pub(crate) struct DeniedCall {
+    pub(crate) tool: String,
+    /// What it would have touched, if that is known.
+    pub(crate) target: Option<String>,
+    /// The change of the settings that allows it, if there is one.
+    pub(crate) remedy: Option<String>,
+}
+
+impl From<&DeniedEntry> for DeniedCall {
+    fn from(entry: &DeniedEntry) -> Self {
+        Self {
+            tool: entry.tool.clone(),
+            target: entry.target.clone(),
+            remedy: entry.remedy.clone(),
+        }
+    }
+}
 
 /// Denied calls that one change of the settings allows.
 #[derive(Debug)]
@@ -15,14 +32,14 @@ pub(crate) struct RemedyGroup<'d> {
     /// The change.
     pub(crate) remedy: &'d str,
     /// The first of the calls.
-    pub(crate) first: &'d DeniedEntry,
+    pub(crate) first: &'d DeniedCall,
     /// The number of calls.
     pub(crate) count: usize,
 }
 
 /// Groups `denied` by the change that allows the calls, most frequent first. Calls that no setting
 /// allows are left out.
-pub(crate) fn group_by_remedy(denied: &[DeniedEntry]) -> Vec<RemedyGroup<'_>> {
+pub(crate) fn group_by_remedy(denied: &[DeniedCall]) -> Vec<RemedyGroup<'_>> {
     let mut all: Vec<RemedyGroup<'_>> = Vec::new();
     let mut places = HashMap::new();
     for entry in denied {
@@ -55,17 +72,18 @@ impl RemedyGroup<'_> {
 }
 
 /// Lists the most frequent denied calls with the changes that allow them; `None` if there are none.
-pub(crate) fn denial_summary(denied: &[DeniedEntry]) -> Option<String> {
+/// At most `limit` changes are listed.
+pub(crate) fn denial_summary(denied: &[DeniedCall], limit: usize) -> Option<String> {
     let all = group_by_remedy(denied);
     if all.is_empty() {
         return None;
     }
     let mut text = "Denied calls that you can allow:".to_owned();
-    for group in all.iter().take(LISTED) {
+    for group in all.iter().take(limit) {
         let (count, call, remedy) = (group.count, group.call(), shorten(group.remedy));
         text.push_str(&format!("\n  {count}x {call}\n     to allow it: {remedy}"));
     }
-    let more = all.len().saturating_sub(LISTED);
+    let more = all.len().saturating_sub(limit);
     if more > 0 {
         text.push_str(&format!("\n  {more} more: `autonoe report` lists them"));
     }

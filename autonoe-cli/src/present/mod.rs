@@ -1,6 +1,7 @@
 //! What people and programs see of a run.
 
 mod activity;
+mod answer;
 mod debug_lines;
 mod denial_summary;
 mod fleet_lines;
@@ -20,7 +21,8 @@ mod shorten;
 mod summary;
 mod waiting;
 
-pub(crate) use denial_summary::{denial_summary, group_by_remedy};
+pub(crate) use answer::{AnswerOutput, AnswerStream, cost, cost_line};
+pub(crate) use denial_summary::{DeniedCall, denial_summary, group_by_remedy};
 pub(crate) use fleet_lines::FleetLines;
 pub(crate) use flow_lines::FlowLines;
 pub(crate) use flow_words::{FlowWords, prompt_sent};

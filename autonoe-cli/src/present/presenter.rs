@@ -94,14 +94,14 @@ impl RunObserver for Presenter {
 
 /// What an event does to the transient line.
 #[derive(Debug, PartialEq, Eq)]
-enum Change {
+pub(super) enum Change {
     Keep,
     Show(Transient, String),
     Clear,
 }
 
 /// Updates the activity and returns what to do with the transient line.
-fn transient_change(event: &RunEventKind<'_>, activity: &mut Activity) -> Change {
+pub(super) fn transient_change(event: &RunEventKind<'_>, activity: &mut Activity) -> Change {
     match event {
         RunEventKind::Agent { stream } => activity.observe(stream),
         // The agent continues what it did before.

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::activity::Activity;
 use super::lines::lines;
-use super::{denial_summary, summary};
+use super::{DeniedCall, denial_summary, summary};
 use crate::args::{AgentArgs, LimitArgs};
 use crate::commands::configuration_lines;
 use crate::compose::BackendChoice;
@@ -102,11 +102,12 @@ async fn the_readme_shows_a_run_as_a_person_sees_it() {
         ..AgentArgs::default()
     };
     let directory = Path::new("/home/me/shop");
+    let denied: Vec<_> = timeline.denied.iter().map(DeniedCall::from).collect();
     let shown: String = configuration_lines(directory, &BackendChoice::default(), &agent)
         .iter()
         .chain(&kept.1)
         .chain(&summary(&report))
-        .chain(&denial_summary(&timeline.denied))
+        .chain(&denial_summary(&denied, 5))
         .map(|line| format!("{line}\n"))
         .collect();
     let readme = include_str!("../../../README.md");

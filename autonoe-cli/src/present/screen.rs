@@ -1,6 +1,8 @@
 //! The one place that writes to standard error while a run goes on.
 
 use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
@@ -8,6 +10,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::harmless_line;
 use super::lines::{Level, Line};
+use crate::results::{Reader, Unwritten, write_result};
 use crate::surroundings::Surroundings;
 
 /// How often the line at the bottom is drawn anew.
@@ -22,6 +25,11 @@ pub(crate) struct Screen {
     /// The transient line; `None` where there is no terminal.
     bar: Option<ProgressBar>,
     colours: bool,
+    /// Whether standard output and standard error are the same terminal.
+    has_answers: bool,
+    /// Whether the cursor is behind an unfinished line of an answer. No transient line is drawn
+    /// then, because it would overwrite that line.
+    has_open_answer: Arc<AtomicBool>,
 }
 
 /// What the transient line is about.
@@ -43,6 +51,8 @@ impl Screen {
         Self {
             bar,
             colours: surroundings.colours,
+            has_answers: surroundings.has_terminal && surroundings.columns.is_some(),
+            has_open_answer: Arc::default(),
         }
     }
 
@@ -62,12 +72,28 @@ impl Screen {
 
     /// Writes text that stays.
     pub(super) fn write(&self, text: &str) {
-        let write = || {
+        self.without_transient(|| {
             let mut stderr = io::stderr().lock();
             // Nobody reading it is no failure of ours.
+            if self.has_open_answer.swap(false, Ordering::Relaxed) {
+                let _ = stderr.write_all(b"\n");
+            }
             let _ = stderr.write_all(text.as_bytes());
             let _ = stderr.flush();
-        };
+        });
+    }
+
+    /// Removes the transient line and writes a part of an answer to standard output.
+    pub(super) fn write_answer(&self, text: &str) -> Result<Reader, Unwritten> {
+        self.clear();
+        let written = self.without_transient(|| write_result(text));
+        let is_open = self.has_answers && !text.ends_with('\n');
+        self.has_open_answer.store(is_open, Ordering::Relaxed);
+        written
+    }
+
+    /// Removes the transient line during `write`.
+    fn without_transient<T>(&self, write: impl FnOnce() -> T) -> T {
         match &self.bar {
             Some(bar) => bar.suspend(write),
             None => write(),
@@ -81,9 +107,10 @@ impl Screen {
         }
     }
 
-    /// Shows `text` on the transient line.
+    /// Shows `text` on the transient line, unless an answer has an unfinished line.
     pub(super) fn show(&self, about: Transient, text: &str) {
-        if let Some(bar) = &self.bar {
+        let is_free = !self.has_open_answer.load(Ordering::Relaxed);
+        if let Some(bar) = self.bar.as_ref().filter(|_| is_free) {
             bar.set_style(style(about));
             bar.set_message(harmless_line(text));
             bar.enable_steady_tick(TICK);
@@ -95,9 +122,9 @@ impl Screen {
     pub(crate) fn clear(&self) {
         if let Some(bar) = &self.bar {
             bar.disable_steady_tick();
-            bar.set_message("");
             bar.set_style(ProgressStyle::with_template("").unwrap_or_else(|_| plain()));
-            bar.tick();
+            // A tick may be skipped because there were many; this is never skipped.
+            bar.suspend(|| ());
         }
     }
 }

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use super::facts::Facts;
 use super::foreign::{foreign, inline};
 use super::words::{counted, machine_time, offset};
-use crate::present::group_by_remedy;
+use crate::present::{DeniedCall, group_by_remedy};
 
 /// How many are shown.
 const MOST: usize = 500;
@@ -51,7 +51,8 @@ pub(super) fn section(facts: &Facts) -> Markup {
 
 /// Lists the settings that would allow blocked calls, most frequent first.
 fn remedies(denied: &[DeniedEntry]) -> Markup {
-    let all = group_by_remedy(denied);
+    let denied: Vec<_> = denied.iter().map(DeniedCall::from).collect();
+    let all = group_by_remedy(&denied);
     html! {
         @if !all.is_empty() {
             h3 #allowable { "Calls that you can allow" }

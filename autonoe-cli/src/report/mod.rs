@@ -17,6 +17,7 @@ mod time_line;
 mod words;
 
 pub(crate) use facts::Facts;
+pub(crate) use words::thousands;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 

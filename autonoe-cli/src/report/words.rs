@@ -58,7 +58,7 @@ pub(super) fn counted(count: usize, noun: &str) -> String {
 }
 
 /// Writes a number in groups of three digits.
-pub(super) fn thousands(number: u64) -> String {
+pub(crate) fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {

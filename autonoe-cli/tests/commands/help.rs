@@ -25,6 +25,13 @@ fn the_help_of_a_flow_says_how_parameters_are_given_and_names_exit_codes() {
 }
 
 #[test]
+fn the_help_of_ask_describes_the_chat_and_names_exit_codes() {
+    let said = Setting::new().autonoe(&["ask", "--help"]);
+
+    insta::assert_snapshot!(said.stdout);
+}
+
+#[test]
 fn the_help_of_a_fleet_names_strategies_limits_and_exit_codes() {
     let said = Setting::new().autonoe(&["harness", "run", "--help"]);
 

@@ -1,5 +1,6 @@
 //! The commands that look and tell, through the binary.
 
+mod ask_guide;
 mod bad_files;
 mod check;
 #[path = "../guide/console.rs"]

@@ -19,6 +19,16 @@ const COMMANDS: &[(&[&str], &str)] = &[
         &["run", "--backend", "scripted:agents.json", "--output=json"],
         "",
     ),
+    (&["ask", "--backend=scripted:agents.json", "hello"], ""),
+    (
+        &[
+            "ask",
+            "--backend=scripted:agents.json",
+            "--output=json",
+            "-",
+        ],
+        "hello",
+    ),
     (&["sync", "--dry-run"], ""),
     (&["status"], ""),
     (&["status", "--json"], ""),
@@ -99,6 +109,7 @@ fn setting() -> Setting {
         .file(
             "agents.json",
             r#"{"sessions": [{"name": "works", "steps": []},
+                {"name": "answer", "instruction": "ask", "steps": [{"says": "A."}, "ends"]},
                 {"name": "task", "instruction": "task-a", "steps": [{"says": "A."}, "ends"]}]}"#,
         )
         .file("ROADMAP.md", "## Objective\nX.\n## Tasks\n- [ ] **a**: A.\n")

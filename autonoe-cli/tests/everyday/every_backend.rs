@@ -3,6 +3,7 @@
 use crate::backends::backend::Backend;
 use crate::backends::on_models::Api;
 use crate::build::Build;
+use crate::everyday::ask::a_question_is_answered_and_continued;
 use crate::everyday::background_command::daemon;
 use crate::everyday::credentials::credentials;
 use crate::everyday::dev_server::dev_server;
@@ -73,6 +74,7 @@ fn credentials_protected_files_and_folders_of_sessions_are_safe(backend: Backend
 
 on_every_backend![
     a_step_continues_the_conversation_of_the_step_before,
+    a_question_is_answered_and_continued,
     git_works_and_files_are_changed,
     an_interrupted_run_is_continued,
     credentials_protected_files_and_folders_of_sessions_are_safe,

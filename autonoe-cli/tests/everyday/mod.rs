@@ -4,6 +4,7 @@
 //! the default sandbox. It checks the disk, the git log, the ledger, `autonoe log` and the absence
 //! of processes.
 
+mod ask;
 mod background_command;
 mod chore;
 mod credentials;

@@ -255,6 +255,11 @@ impl Workplace {
         self.command_on(server, &[&["run", "--pause=0s"], arguments].concat())
     }
 
+    /// Prepares `autonoe ask` with `server` as the model.
+    pub(crate) fn ask(&self, server: &Server, arguments: &[&str]) -> Command {
+        self.command_on(server, &[&["ask"], arguments].concat())
+    }
+
     /// Prepares `autonoe` with these arguments, with `server` as the model.
     pub(crate) fn command_on(&self, server: &Server, arguments: &[&str]) -> Command {
         let mut command = self.command(arguments);

@@ -1,6 +1,7 @@
 //! Runs on models of every provider, through the command, against scripted servers.
 
 mod announcements;
+mod ask;
 mod configuration;
 mod failures;
 mod keys;

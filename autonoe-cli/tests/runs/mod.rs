@@ -1,6 +1,7 @@
 //! Runs through the command: in a real terminal and in a pipe, on scripted agents and on the
 //! real Claude Code.
 
+mod ask;
 mod decisions;
 mod flows;
 mod ignored_fields;

@@ -105,14 +105,8 @@ impl ProjectTaking {
     /// Another run is under way, a file of the project cannot be understood, or the ledger is missing
     /// although the journal records deliverables. Nothing was changed but the files of the locks.
     pub async fn take(self) -> Result<ProjectGround, ProjectRunError> {
+        let (config, lock) = self.config_and_lock()?;
         let project = self.project;
-        let config = AgentConfig::load(project.config_path())?;
-        let config =
-            EffectiveConfig::merge(config, self.mode, self.sandbox)?.destructive(self.destructive);
-        for warning in config.warnings() {
-            tracing::info!("{warning}");
-        }
-        let lock = RunLock::acquire(&project, self.clock.now())?;
         let journal = Journal::read(&project.journal_path())?;
         let repository =
             FileDeliverableRepository::open(&project)?.owned_by_run(&lock, &project)?;
@@ -131,6 +125,84 @@ impl ProjectTaking {
             repository: Arc::new(repository),
         })
     }
+
+    /// Acquires the run lock and returns it with a builder for single sessions of `agents` that use
+    /// neither the ledger nor the journal.
+    ///
+    /// Lock, guards, policy, hooks and settings are those of a run. An interrupted run or flow of
+    /// the project can still be resumed afterwards. Dropping the lock releases it.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use autonoe_core::{FlowExit, FlowStart, Project, ProjectGround, RunControl, SessionOrder};
+    /// # use autonoe_testkit::{ScriptedAgents, SessionScript, VirtualClock};
+    /// use serde_json::json;
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?
+    /// #     .block_on(async {
+    /// # let dir = tempfile::tempdir()?;
+    /// # let agents = Arc::new(ScriptedAgents::new([SessionScript::new("why").says("A typo.").ends()]));
+    /// let project = Project::find(dir.path(), None)?;
+    /// let (lock, builder) = ProjectGround::of(&project)
+    /// #   .clock(VirtualClock::new())
+    ///     .sessions(agents)?;
+    ///
+    /// let sessions = builder.build_sessions()?;
+    /// let mut open = sessions.open(FlowStart::new("ask"), &RunControl::new()).await?;
+    /// let performed = open.run(SessionOrder::new("Why does the build fail?")).await;
+    /// open.close(FlowExit::Completed, json!({}));
+    /// drop(lock);
+    ///
+    /// assert_eq!(performed.answer, "A typo.");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Another run holds the lock, the configuration is invalid, or a hook of the configuration
+    /// cannot be built.
+    pub fn sessions(
+        self,
+        agents: impl AgentClientFactory + 'static,
+    ) -> Result<(RunLock, SessionRunnerBuilder), ProjectRunError> {
+        let (config, lock) = self.config_and_lock()?;
+        let builder = session_builder(&self.project, config, self.clock, &lock, agents)?;
+        Ok((lock, builder))
+    }
+
+    fn config_and_lock(&self) -> Result<(EffectiveConfig, RunLock), ProjectRunError> {
+        let config = AgentConfig::load(self.project.config_path())?;
+        let config =
+            EffectiveConfig::merge(config, self.mode, self.sandbox)?.destructive(self.destructive);
+        for warning in config.warnings() {
+            tracing::info!("{warning}");
+        }
+        let lock = RunLock::acquire(&self.project, self.clock.now())?;
+        Ok((config, lock))
+    }
+}
+
+/// Creates a builder with the agents, lock, clock and settings of a project.
+fn session_builder(
+    project: &Project,
+    config: EffectiveConfig,
+    clock: Arc<dyn Clock>,
+    lock: &RunLock,
+    agents: impl AgentClientFactory + 'static,
+) -> Result<SessionRunnerBuilder, ProjectRunError> {
+    let project_paths = project.paths();
+    let mut builder = SessionRunner::builder(&project_paths.project)
+        .agents(agents)
+        .clock(clock)
+        .lock(lock.descriptor());
+    if let Some(link) = &project_paths.project_link {
+        builder = builder.project_link(link);
+    }
+    let context = SpecContext::new(project_paths);
+    Ok(config.apply(builder, &context)?)
 }
 
 impl ProjectGround {
@@ -203,23 +275,16 @@ impl ProjectGround {
         &self,
         agents: impl AgentClientFactory + 'static,
     ) -> Result<SessionRunnerBuilder, ProjectRunError> {
-        let project_paths = self.project.paths();
         let project = self.project.clone();
         let read_ledger_history = move || {
             Journal::read_ledger_history(&project)
                 .map_err(|error| Failure::from_error("journal_unavailable", &error, Retry::Useless))
         };
-        let mut builder = SessionRunner::builder(&project_paths.project)
-            .agents(agents)
+        let (config, clock) = (self.config.clone(), self.clock.clone());
+        let builder = session_builder(&self.project, config, clock, &self.lock, agents)?;
+        Ok(builder
             .repository(self.repository.clone())
-            .ledger_history(Arc::new(read_ledger_history))
-            .clock(self.clock.clone())
-            .lock(self.lock.descriptor());
-        if let Some(link) = &project_paths.project_link {
-            builder = builder.project_link(link);
-        }
-        let context = SpecContext::new(project_paths);
-        Ok(self.config.clone().apply(builder, &context)?)
+            .ledger_history(Arc::new(read_ledger_history)))
     }
 }
 

@@ -30,6 +30,7 @@ mod run;
 #[cfg(target_os = "linux")]
 mod sandboxed_git;
 mod session_host;
+mod single_sessions;
 mod writer;
 
 /// Returns how many rounds a torture run wants of a test that stops writers in the middle.

@@ -1,0 +1,204 @@
+//! A conversation with an agent: sessions in which each one resumes the one before.
+
+use std::sync::Arc;
+
+use autonoe_core::{
+    Activity, Budget, CostTotal, ExitReason, Failure, FlowExit, FlowStart, PerformedSession, Retry,
+    RunControl, SessionAccess, SessionEnd, SessionOrder, SessionOutcome, SessionResult, Sessions,
+    Spent,
+};
+use serde_json::json;
+
+use super::last_conversation::{ConversationFiles, LastConversation};
+use crate::commands::run::hint;
+use crate::error::CliError;
+use crate::exit_code;
+use crate::present::{AnswerStream, Presenter, cost_line, denial_summary};
+
+/// The name of the sessions, for observers.
+const NAME: &str = "ask";
+
+/// A conversation with an agent.
+pub(super) struct Conversation {
+    pub(super) sessions: Sessions,
+    pub(super) files: ConversationFiles,
+    pub(super) presenter: Arc<Presenter>,
+    pub(super) answers: Arc<AnswerStream>,
+    /// The tag of the backend.
+    pub(super) backend: String,
+    pub(super) access: SessionAccess,
+    pub(super) max_turns: Option<u32>,
+    /// The limits of all sessions together.
+    pub(super) budget: Budget,
+    /// The conversation that the next prompt continues.
+    pub(super) last: Option<LastConversation>,
+    pub(super) spent: Spent,
+    pub(super) memory: Memory,
+}
+
+/// What happens if the backend cannot resume a conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Memory {
+    /// The operator asked for it, so the prompt fails.
+    Required,
+    /// The operator is warned, and each prompt starts a new conversation.
+    Wanted,
+    /// The operator was warned.
+    Missing,
+}
+
+/// A prompt without a whole answer.
+#[derive(Debug)]
+pub(super) struct Unanswered {
+    pub(super) error: CliError,
+    /// Whether the next prompt would fail as well.
+    pub(super) is_final: bool,
+}
+
+impl Conversation {
+    /// Sends `prompt` to the agent, waits for the end of its answer and prints what that took.
+    pub(super) async fn send(
+        &mut self,
+        prompt: &str,
+        control: &RunControl,
+    ) -> Result<(), Unanswered> {
+        let opened = self.sessions.open(FlowStart::new(NAME), control).await;
+        let mut open = opened.map_err(|error| unanswered(&end_of(&error.report().exit)))?;
+        if self.last.is_some() && !open.capabilities().resume.is_yes() {
+            let backend = open.capabilities().backend.clone();
+            if let Err(unanswered) = self.without_memory(&backend) {
+                let message = unanswered.error.to_string();
+                let error = Failure::permanent("resume_not_supported", message);
+                open.break_off(FlowExit::Failed { error });
+                return Err(unanswered);
+            }
+        }
+        if self.last.is_none()
+            && let Err(error) = self.files.delete()
+        {
+            let warning = format!("the last conversation is not deleted: {error}");
+            self.presenter.warn(&warning);
+        }
+        let mut order = SessionOrder::new(prompt)
+            .named(NAME)
+            .access(self.access.clone())
+            .budget(self.budget.remaining(&self.spent));
+        if let Some(turns) = self.max_turns {
+            order = order.max_turns(turns);
+        }
+        if let Some(last) = &self.last {
+            order = order.resuming(last.conversation.clone());
+        }
+        let performed = open.run(order).await;
+        open.close(exit_of(&performed.result.end), json!({}));
+        self.record(&performed);
+        check_answer(&performed.result)
+    }
+
+    /// Starts a new conversation with the next prompt.
+    pub(super) fn reset(&mut self) {
+        self.last = None;
+    }
+
+    /// Prepares a prompt for a backend that cannot resume conversations.
+    fn without_memory(&mut self, backend: &str) -> Result<(), Unanswered> {
+        match self.memory {
+            Memory::Required => {
+                let message = format!("{backend} cannot resume a conversation");
+                return Err(Unanswered {
+                    error: CliError::failure(message)
+                        .with_hint("leave out --continue, or use another backend"),
+                    is_final: true,
+                });
+            }
+            Memory::Wanted => self.presenter.warn(&format!(
+                "{backend} cannot resume a conversation: each message starts a new one"
+            )),
+            Memory::Missing => {}
+        }
+        self.memory = Memory::Missing;
+        self.reset();
+        Ok(())
+    }
+
+    /// Counts and saves what a session left, and prints what it took.
+    fn record(&mut self, performed: &PerformedSession) {
+        let result = &performed.result;
+        let is_continued = self.last.is_some();
+        let mut total = self.last.as_ref().map(|last| last.cost).unwrap_or_default();
+        total.merge(result.cost);
+        if let Some(conversation) = &result.agent_session {
+            let last = LastConversation::new(&self.backend, conversation.clone(), total);
+            if let Err(error) = self.files.save(&last) {
+                let warning = format!("--continue will not find this conversation: {error}");
+                self.presenter.warn(&warning);
+            }
+            self.last = Some(last);
+        }
+        self.spent.cost.merge(result.cost);
+        self.spent.tokens += result.tokens;
+        self.spent.time += result.duration;
+        let total: Option<CostTotal> = is_continued.then_some(total);
+        self.presenter.say(&cost_line(performed, total));
+        let denied = self.answers.take_denied();
+        if let Some(summary) = denial_summary(&denied, usize::MAX) {
+            summary.lines().for_each(|line| self.presenter.say(line));
+        }
+    }
+}
+
+/// Returns how the flow of a single session ended.
+fn exit_of(end: &SessionEnd) -> FlowExit {
+    match end {
+        SessionEnd::Outcome(SessionOutcome::Completed) => FlowExit::Completed,
+        SessionEnd::Outcome(SessionOutcome::QuotaExceeded { .. }) => FlowExit::QuotaExceeded,
+        SessionEnd::BudgetSpent { budget } => FlowExit::BudgetExceeded { budget: *budget },
+        SessionEnd::Cancelled => FlowExit::Interrupted,
+        SessionEnd::Failed { error } => FlowExit::Failed {
+            error: error.clone(),
+        },
+        end => FlowExit::Failed {
+            error: Failure::retryable("session_failed", format!("the session {end}")),
+        },
+    }
+}
+
+/// Returns the end of a session whose flow could not start.
+fn end_of(exit: &FlowExit) -> SessionEnd {
+    match exit {
+        FlowExit::Failed { error } => SessionEnd::Failed {
+            error: error.clone(),
+        },
+        FlowExit::BudgetExceeded { budget } => SessionEnd::BudgetSpent { budget: *budget },
+        _ => SessionEnd::Cancelled,
+    }
+}
+
+/// Returns an error unless the agent finished its answer.
+fn check_answer(result: &SessionResult) -> Result<(), Unanswered> {
+    match (&result.end, result.activity) {
+        (end, Activity::Some) if end.is_completed() => Ok(()),
+        (end, Activity::None) if end.is_completed() => Err(Unanswered {
+            error: CliError::failure("the agent did not answer"),
+            is_final: false,
+        }),
+        (end, _) => Err(unanswered(end)),
+    }
+}
+
+/// Describes a session that ended before the agent finished its answer.
+fn unanswered(end: &SessionEnd) -> Unanswered {
+    let code = exit_code::of_session(end);
+    let mut error = CliError::failure(format!("the session {end}")).with_code(code);
+    let mut is_final = matches!(code, exit_code::QUOTA | exit_code::BUDGET);
+    if let SessionEnd::Failed { error: failure } = end {
+        is_final = failure.retry == Retry::Useless;
+        let exit = ExitReason::Failed {
+            error: failure.clone(),
+        };
+        if let Some(hint) = hint(&exit) {
+            error = error.with_hint(hint);
+        }
+    }
+    Unanswered { error, is_final }
+}

@@ -1,0 +1,184 @@
+//! Record of the last conversation in a project, for `autonoe ask --continue`.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+use autonoe_core::{
+    AgentSessionId, CostTotal, Project, create_private_folder, read_text_file, replace_file_durably,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::compose::BackendChoice;
+use crate::error::{CliError, whole};
+
+const VERSION: u32 = 1;
+const LARGEST: u64 = 64 * 1024;
+
+/// The last conversation in a project, as `.autonoe/conversations/ask.json` records it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct LastConversation {
+    version: u32,
+    /// The tag of the backend that keeps the conversation.
+    backend: String,
+    pub(super) conversation: AgentSessionId,
+    /// The cost of all its answers.
+    pub(super) cost: CostTotal,
+}
+
+impl LastConversation {
+    pub(super) fn new(backend: &str, conversation: AgentSessionId, cost: CostTotal) -> Self {
+        Self {
+            version: VERSION,
+            backend: backend.to_owned(),
+            conversation,
+            cost,
+        }
+    }
+
+    /// Returns an error unless the backend with `tag` keeps the conversation.
+    pub(super) fn check_backend(&self, tag: &str) -> Result<(), CliError> {
+        let recorded = self.backend.as_str();
+        if recorded == tag {
+            return Ok(());
+        }
+        let form = BackendChoice::form_of(recorded).unwrap_or(recorded);
+        let message = format!("the last conversation is with the backend {recorded}, not {tag}");
+        Err(CliError::failure(message).with_hint(format!(
+            "add --backend {form}, or leave out --continue to start a new conversation"
+        )))
+    }
+}
+
+/// The files of conversations in a project.
+#[derive(Clone, Debug)]
+pub(super) struct ConversationFiles {
+    folder: PathBuf,
+}
+
+impl ConversationFiles {
+    pub(super) fn new(project: &Project) -> Self {
+        Self {
+            folder: project.conversations_dir(),
+        }
+    }
+
+    /// Returns the directory in which backends keep the conversation itself.
+    pub(super) fn content(&self) -> PathBuf {
+        self.folder.join("ask")
+    }
+
+    fn record(&self) -> PathBuf {
+        self.folder.join("ask.json")
+    }
+
+    /// Loads the record of the last conversation.
+    ///
+    /// # Errors
+    ///
+    /// There is none, or it cannot be read.
+    pub(super) fn load(&self) -> Result<LastConversation, CliError> {
+        let path = self.record();
+        let unreadable = |why: String| {
+            CliError::failure(format!("{path:?} cannot be read: {why}"))
+                .with_hint("leave out --continue to start a new conversation")
+        };
+        let text = read_text_file(&path, LARGEST).map_err(|error| unreadable(whole(&error)))?;
+        let text = text.ok_or_else(|| {
+            CliError::failure("there is no conversation to continue in this project")
+                .with_hint("leave out --continue to start one")
+        })?;
+        let record: LastConversation =
+            serde_json::from_str(&text).map_err(|error| unreadable(whole(&error)))?;
+        match record.version {
+            VERSION => Ok(record),
+            version => Err(unreadable(format!("version {version} is not supported"))),
+        }
+    }
+
+    /// Saves `record` as that of the last conversation.
+    pub(super) fn save(&self, record: &LastConversation) -> io::Result<()> {
+        create_private_folder(&self.folder)?;
+        replace_file_durably(&self.record(), &serde_json::to_vec(record)?)
+    }
+
+    /// Deletes the last conversation.
+    pub(super) fn delete(&self) -> io::Result<()> {
+        let ignore_missing = |done: io::Result<()>| match done {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            done => done,
+        };
+        // The record first: it must not name a conversation that is gone.
+        ignore_missing(fs::remove_file(self.record()))?;
+        ignore_missing(fs::remove_dir_all(self.content()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_is_read_as_it_was_written_until_it_is_deleted() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let project = Project::find(dir.path(), None).expect("it is there");
+        let files = ConversationFiles::new(&project);
+        let record = LastConversation::new(
+            "model",
+            AgentSessionId::new("model-1"),
+            CostTotal::unknown(),
+        );
+
+        project.ensure_state_dir().expect("writable");
+        files.save(&record).expect("writable");
+        fs::create_dir(files.content()).expect("writable");
+        fs::write(files.content().join("model-1.json"), "{}").expect("writable");
+
+        assert_eq!(files.load().expect("it is there"), record);
+        files.delete().expect("it is deleted");
+        assert!(!files.content().exists());
+        let error = files.load().expect_err("it is gone");
+        assert_eq!(
+            error.to_string(),
+            "there is no conversation to continue in this project"
+        );
+        files.delete().expect("there is nothing to delete");
+    }
+
+    #[test]
+    fn a_record_that_is_not_understood_is_an_error_with_its_path() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let project = Project::find(dir.path(), None).expect("it is there");
+        let files = ConversationFiles::new(&project);
+        fs::create_dir_all(&files.folder).expect("writable");
+        let later = r#"{"version": 2, "backend": "model", "conversation": "a",
+            "cost": {"knownUsd": "0", "unknownParts": 0}}"#;
+        for (text, why) in [
+            ("no JSON", "expected"),
+            (r#"{"version": 1}"#, "missing field"),
+            (later, "version 2 is not supported"),
+        ] {
+            fs::write(files.record(), text).expect("writable");
+
+            let error = files.load().expect_err("it is not understood").to_string();
+
+            assert!(error.contains("ask.json") && error.contains(why), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_conversation_belongs_to_its_backend() {
+        let record = LastConversation::new(
+            "model",
+            AgentSessionId::new("model-1"),
+            CostTotal::default(),
+        );
+
+        assert!(record.check_backend("model").is_ok());
+        let error = record.check_backend("codex").expect_err("another backend");
+        assert!(error.to_string().contains("model, not codex"), "{error}");
+        let hint = error.hint().expect("a hint");
+        assert!(hint.contains("--backend model:PROVIDER/MODEL"), "{hint}");
+    }
+}
