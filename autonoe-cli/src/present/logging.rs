@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 
+use autonoe_telemetry::SpanExportLayer;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level as TraceLevel, Subscriber};
 use tracing_subscriber::Layer;
@@ -12,14 +13,13 @@ use tracing_subscriber::layer::{Context, SubscriberExt};
 
 use super::lines::{Level, Line};
 use super::{Detail, Screen, harmless, shorten};
-use crate::telemetry::SpanLayer;
 
 /// Sends the diagnostics of the libraries to the screen, and spans of runs to `spans`.
 ///
 /// With [`Detail::Debug`] they are printed as `tracing` formats them. Otherwise only warnings and
 /// errors are printed ([`Detail::Quiet`]: only errors), as the command's own warnings are: without
 /// levels and module paths.
-pub(crate) fn start_logging(screen: &Screen, detail: Detail, spans: Option<SpanLayer>) {
+pub(crate) fn start_logging(screen: &Screen, detail: Detail, spans: Option<SpanExportLayer>) {
     let diagnostics = match detail {
         Detail::Quiet => Diagnostics::boxed(screen, LevelFilter::ERROR),
         Detail::Normal => Diagnostics::boxed(screen, LevelFilter::WARN),
@@ -30,7 +30,7 @@ pub(crate) fn start_logging(screen: &Screen, detail: Detail, spans: Option<SpanL
             .with_filter(LevelFilter::DEBUG)
             .boxed(),
     };
-    let spans = spans.map(|spans| spans.with_filter(SpanLayer::filter()));
+    let spans = spans.map(|spans| spans.with_filter(SpanExportLayer::filter()));
     let subscriber = tracing_subscriber::registry().with(diagnostics).with(spans);
     // Only the first one counts, and there is one.
     let _ = tracing::subscriber::set_global_default(subscriber);

@@ -6,8 +6,8 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use autonoe_core::{RunObserver, TraceContent, TraceContext};
+use autonoe_telemetry::{RunMeters, SpanExportLayer};
 use opentelemetry::metrics::MeterProvider;
-use opentelemetry::trace::{SpanId, TraceState};
 use opentelemetry::{InstrumentationScope, KeyValue};
 use opentelemetry_otlp::{
     ExporterBuildError, MetricExporter, RetryPolicy, SpanExporter, WithExportConfig, WithHttpConfig,
@@ -18,11 +18,8 @@ use opentelemetry_sdk::metrics::SdkMeterProvider;
 use opentelemetry_sdk::trace::{BatchSpanProcessor, SpanExporter as _};
 
 use super::TelemetrySection;
-use super::meters::Meters;
 use super::sender::Sender;
 use super::settings::{Receiver, Said, Settings};
-use super::span_fields::Common;
-use super::span_layer::SpanLayer;
 use super::troubles::{Troubles, Watched};
 use crate::surroundings::Surroundings;
 
@@ -35,7 +32,7 @@ const SCOPE: &str = "autonoe";
 /// Exports what happens in a run. By default it exports nothing.
 #[derive(Default)]
 pub(crate) struct Telemetry {
-    spans: Option<SpanLayer>,
+    spans: Option<SpanExportLayer>,
     metrics: Option<SdkMeterProvider>,
     content: TraceContent,
     announced: Vec<String>,
@@ -93,14 +90,14 @@ impl Telemetry {
     }
 
     /// Returns what exports spans, for the subscriber of the process.
-    pub(crate) fn spans(&self) -> Option<SpanLayer> {
+    pub(crate) fn spans(&self) -> Option<SpanExportLayer> {
         self.spans.clone()
     }
 
     /// Returns what measures, for a run.
     pub(crate) fn meters(&self) -> Option<Arc<dyn RunObserver>> {
         let meter = self.metrics.as_ref()?.meter_with_scope(scope());
-        Some(Arc::new(Meters::new(&meter)))
+        Some(Arc::new(RunMeters::new(&meter)))
     }
 
     /// Returns what a person should know before the run begins: what a file of the project sends
@@ -119,9 +116,7 @@ impl Telemetry {
         let limit = self.end_limit;
         let mut ends: Vec<Box<dyn FnOnce() -> OTelSdkResult + Send>> = Vec::new();
         if let Some(spans) = self.spans {
-            ends.push(Box::new(move || {
-                spans.processor.shutdown_with_timeout(limit)
-            }));
+            ends.push(Box::new(move || spans.shutdown(limit)));
         }
         if let Some(metrics) = self.metrics {
             ends.push(Box::new(move || {
@@ -215,7 +210,7 @@ impl WayOut {
         &self,
         receiver: Receiver,
         parent: Option<&TraceContext>,
-    ) -> Result<SpanLayer, ExporterBuildError> {
+    ) -> Result<SpanExportLayer, ExporterBuildError> {
         let mut exporter = SpanExporter::builder()
             .with_http()
             .with_endpoint(receiver.endpoint)
@@ -227,16 +222,7 @@ impl WayOut {
             .build()?;
         exporter.set_resource(&self.resource);
         let processor = BatchSpanProcessor::builder(self.watched(exporter)).build();
-        let state = parent.and_then(TraceContext::tracestate);
-        let state = state.and_then(|state| state.parse().ok());
-        Ok(SpanLayer {
-            processor: Arc::new(processor),
-            common: Common {
-                scope: scope(),
-                state: state.unwrap_or(TraceState::NONE),
-                above: parent.map(|parent| SpanId::from(parent.span().0)),
-            },
-        })
+        Ok(SpanExportLayer::new(processor, parent))
     }
 
     fn metrics(&self, receiver: Receiver) -> Result<SdkMeterProvider, ExporterBuildError> {

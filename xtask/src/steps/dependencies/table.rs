@@ -50,6 +50,7 @@ const TABLE: &[(&str, Allowed)] = &[
         "autonoe-model",
         Only(&["autonoe-core", "autonoe-process", "autonoe-testkit"]),
     ),
+    ("autonoe-telemetry", Only(&["autonoe-core"])),
     // The one place where everything is put together.
     ("autonoe-cli", Anything),
     ("autonoe-docs", Anything),
