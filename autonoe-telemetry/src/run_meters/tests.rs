@@ -92,6 +92,7 @@ fn counted(tells_models: bool) -> HashMap<String, u64> {
     sums.clone()
 }
 
+// Shows: framework/models/telemetry-helpers-meters
 #[test]
 fn tokens_are_counted_once_with_the_call_or_with_the_session() {
     assert_eq!(counted(true), HashMap::from([("chat".to_owned(), 10)]));
