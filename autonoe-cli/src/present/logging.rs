@@ -2,14 +2,15 @@
 
 use std::fmt;
 use std::io;
+use std::sync::Mutex;
 
 use autonoe_telemetry::SpanExportLayer;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level as TraceLevel, Subscriber};
-use tracing_subscriber::Layer;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::{Context, SubscriberExt};
+use tracing_subscriber::{Layer, Registry};
 
 use super::lines::{Level, Line};
 use super::{Detail, Screen, harmless, shorten};
@@ -30,6 +31,28 @@ pub(crate) fn start_logging(screen: &Screen, detail: Detail, spans: Option<SpanE
             .with_filter(LevelFilter::DEBUG)
             .boxed(),
     };
+    subscribe(Some(diagnostics), spans);
+}
+
+/// Sends spans to `spans`, and nothing to the screen: a full-screen view owns it.
+pub(crate) fn start_span_export(spans: Option<SpanExportLayer>) {
+    subscribe(None, spans);
+}
+
+/// Sends the diagnostics of the libraries to `log`, as `tracing` formats them, and spans to `spans`.
+pub(crate) fn start_log_file(log: impl io::Write + Send + 'static, spans: Option<SpanExportLayer>) {
+    let lines = tracing_subscriber::fmt::layer()
+        .with_ansi(false)
+        .with_writer(Mutex::new(log))
+        .with_filter(LevelFilter::WARN)
+        .boxed();
+    subscribe(Some(lines), spans);
+}
+
+fn subscribe(
+    diagnostics: Option<Box<dyn Layer<Registry> + Send + Sync>>,
+    spans: Option<SpanExportLayer>,
+) {
     let spans = spans.map(|spans| spans.with_filter(SpanExportLayer::filter()));
     let subscriber = tracing_subscriber::registry().with(diagnostics).with(spans);
     // Only the first one counts, and there is one.
@@ -120,7 +143,7 @@ impl io::Write for OnScreen {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{Arc, Mutex};
+    use std::sync::Arc;
 
     use super::*;
 
