@@ -91,16 +91,17 @@ pub(super) fn run(
     });
     warnings.extend_from_slice(telemetry.announced());
     workshop.telemetry(telemetry.sessions());
-    let spans = Arc::new(FleetSpans::new(ids()?, trace));
+    let ids = RandomIds::new().map_err(|error| CliError::failure(whole(&error)))?;
+    let spans = Arc::new(FleetSpans::new(ids, trace));
     let settings = backends.settings(args);
-    let (around, of_members) = (surroundings.clone(), spans.clone());
+    let (around, member_spans) = (surroundings.clone(), spans.clone());
     let program = this_program()
         .ok_or_else(|| CliError::failure("it cannot be told where this program is"))?;
     let program = SubHarnessProgram::new(program)
         .args(["harness", "work"])
         .env_for(move |order| {
             let mut environment = backends.environment_of(order, &settings, &models, &around);
-            trace_member(&mut environment, order, &of_members);
+            trace_member(&mut environment, order, &member_spans);
             environment
         });
 
@@ -150,17 +151,13 @@ pub(super) fn run(
     tell(args, &home, &fleet, &outcome, surroundings)
 }
 
-fn ids() -> Result<RandomIds, CliError> {
-    RandomIds::new().map_err(|error| CliError::failure(whole(&error)))
-}
-
-/// Makes what the process of a member exports part of the trace of the fleet.
+/// Makes the spans of the process of a member part of the trace of the fleet.
 fn trace_member(
     environment: &mut BTreeMap<OsString, OsString>,
     order: &RunSpec,
     spans: &FleetSpans,
 ) {
-    // They are of the trace that this command was started in.
+    // Those are of the process that started this command.
     environment.remove(OsStr::new("TRACEPARENT"));
     environment.remove(OsStr::new("TRACESTATE"));
     if let Ok(job) = MemberJob::of(order) {
