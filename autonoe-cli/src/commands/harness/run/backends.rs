@@ -304,10 +304,8 @@ mod tests {
     #[test]
     fn a_sub_harness_gets_the_keys_of_telemetry_and_a_list_of_those_that_nothing_else_needs() {
         let telemetry = json!({"headers": {"x-token": {"env": "THE_TOKEN"}}});
-        let models = ModelsFile {
-            telemetry: serde_json::from_value(telemetry).expect("a section"),
-            ..ModelsFile::default()
-        };
+        let mut models = ModelsFile::default();
+        models.telemetry = serde_json::from_value(telemetry).expect("a section");
         let mut surroundings = surroundings();
         for name in ["OTEL_EXPORTER_OTLP_HEADERS", "THE_TOKEN"] {
             surroundings.environment.insert(name.into(), "x".into());
