@@ -22,6 +22,7 @@
 //! | say how members of a fleet work together | [`Strategy`]: [`Parallel`], [`Graph`], [`Pipeline`], [`Race`], [`Voting`] |
 //! | give each a part of a budget | [`Accounts`], [`Allowance`] |
 //! | have them carried out on an engine | [`Coordinator`], [`MemberSpec`], [`FleetObserver`] |
+//! | trace a fleet and its members as one tree | [`FleetSpans`] |
 //! | submit all of that as one run | [`StrategyRun`], [`StrategyRunner`] |
 //! | have them carried out by something of your own | [`FleetCourse`], [`FleetStep`] |
 //! | see whether an agent comes on | [`ProgressDetector`], [`ProgressWeights`], [`Novelty`], [`TreeSnapshot`] |
@@ -85,8 +86,8 @@ pub use bridge::{
 pub use budget::{AccountError, Accounts, Allowance, BudgetedKind, Spending};
 pub use coordinate::{
     CoordinationError, Coordinator, CutShort, FleetCourse, FleetEvent, FleetEventKind,
-    FleetObserver, FleetReport, FleetStep, MemberJob, MemberSpec, STRATEGY_JOB, StrategyRun,
-    StrategyRunner,
+    FleetObserver, FleetReport, FleetSpans, FleetStep, MemberJob, MemberSpec, STRATEGY_JOB,
+    StrategyRun, StrategyRunner,
 };
 pub use executor::*;
 #[cfg(feature = "sqlite")]

@@ -28,5 +28,5 @@
 //!
 //! Start one with `cargo run --example NAME`. Examples with further dependencies are in the
 //! crates that they show: `autonoe-testkit`, `autonoe-claude`, `autonoe-model`, `autonoe-flow`,
-//! `autonoe-harness`, `autonoe-dashboard` and `autonoe-security`. Start those with
+//! `autonoe-harness`, `autonoe-dashboard`, `autonoe-telemetry` and `autonoe-security`. Start those with
 //! `cargo run -p CRATE --all-features --example NAME`.

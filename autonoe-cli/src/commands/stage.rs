@@ -49,7 +49,8 @@ impl Stage {
         let presenter = Arc::new(Presenter::new(screen.clone(), detail));
         let trace = incoming_trace(surroundings);
         let section = &models.telemetry;
-        let telemetry = Telemetry::start(section, project.root(), surroundings, trace.as_ref());
+        let telemetry =
+            Telemetry::start(section, project.root(), surroundings, trace.as_ref(), None);
         let telemetry = telemetry.unwrap_or_else(|error| {
             presenter.warn(&format!("nothing is exported as telemetry: {error}"));
             Telemetry::default()
@@ -159,18 +160,14 @@ impl Stage {
         missing_server: Option<String>,
         surroundings: &Surroundings,
     ) -> impl Fn(SessionRunnerBuilder) -> SessionRunnerBuilder + Send + Sync + 'static {
-        let mut observers = self.observers();
-        observers.extend(self.telemetry.meters());
+        let observers = self.observers();
         let models = agent.models();
-        let (trace, content) = (self.trace.clone(), self.telemetry.content());
+        let (trace, telemetry) = (self.trace.clone(), self.telemetry.sessions());
         let equipment = Equipment::new(outer_sandbox, agent.thinking, surroundings)
             .without_server(missing_server);
         move |runner| {
-            let mut runner = equipment.put_into(runner);
-            runner = runner.models(models.clone()).trace_content(content);
-            if let Some(parent) = &trace {
-                runner = runner.trace(parent.clone());
-            }
+            let runner = equipment.put_into(runner).models(models.clone());
+            let runner = telemetry.apply(runner, trace.clone());
             observers
                 .iter()
                 .cloned()

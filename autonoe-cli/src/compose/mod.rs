@@ -29,5 +29,6 @@ pub(crate) use flow_parts::{flow_commands, flow_notifiers, missing_keys, without
 pub(crate) use model::{ChosenModel, NoModel, Origin};
 pub(crate) use model_name::ModelName;
 pub(crate) use models_file::ModelsFile;
+pub(crate) use program_environment::telemetry_keys;
 pub(crate) use sandbox::{misread_sandbox, sandbox_switch};
 pub(crate) use servers::{NO_NODE, NO_PROGRAM, remedy_of};

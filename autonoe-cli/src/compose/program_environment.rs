@@ -42,9 +42,23 @@ pub(super) fn program_environment(
 
 /// Returns whether the variable holds a key of a webhook or of telemetry.
 pub(super) fn is_autonoe_key(name: &OsStr) -> bool {
+    name.to_string_lossy().starts_with(KEY_VARIABLE) || is_telemetry_header(name)
+}
+
+fn is_telemetry_header(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
-    name.starts_with(KEY_VARIABLE)
-        || (name.starts_with("OTEL_EXPORTER_OTLP") && name.ends_with("HEADERS"))
+    name.starts_with("OTEL_EXPORTER_OTLP") && name.ends_with("HEADERS")
+}
+
+/// Returns the variables with secrets that the export of telemetry needs.
+pub(crate) fn telemetry_keys(
+    models: &ModelsFile,
+    surroundings: &Surroundings,
+) -> BTreeMap<OsString, OsString> {
+    let named = models.telemetry.keys().variables;
+    let mut keys = surroundings.environment.clone();
+    keys.retain(|name, _| is_telemetry_header(name) || named.contains(&*name.to_string_lossy()));
+    keys
 }
 
 /// Returns whether the variable holds the key of a known service that the backend does not use.

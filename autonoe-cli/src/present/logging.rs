@@ -2,24 +2,25 @@
 
 use std::fmt;
 use std::io;
+use std::sync::Mutex;
 
+use autonoe_telemetry::SpanExportLayer;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level as TraceLevel, Subscriber};
-use tracing_subscriber::Layer;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::{Context, SubscriberExt};
+use tracing_subscriber::{Layer, Registry};
 
 use super::lines::{Level, Line};
 use super::{Detail, Screen, harmless, shorten};
-use crate::telemetry::SpanLayer;
 
 /// Sends the diagnostics of the libraries to the screen, and spans of runs to `spans`.
 ///
 /// With [`Detail::Debug`] they are printed as `tracing` formats them. Otherwise only warnings and
 /// errors are printed ([`Detail::Quiet`]: only errors), as the command's own warnings are: without
 /// levels and module paths.
-pub(crate) fn start_logging(screen: &Screen, detail: Detail, spans: Option<SpanLayer>) {
+pub(crate) fn start_logging(screen: &Screen, detail: Detail, spans: Option<SpanExportLayer>) {
     let diagnostics = match detail {
         Detail::Quiet => Diagnostics::boxed(screen, LevelFilter::ERROR),
         Detail::Normal => Diagnostics::boxed(screen, LevelFilter::WARN),
@@ -30,7 +31,29 @@ pub(crate) fn start_logging(screen: &Screen, detail: Detail, spans: Option<SpanL
             .with_filter(LevelFilter::DEBUG)
             .boxed(),
     };
-    let spans = spans.map(|spans| spans.with_filter(SpanLayer::filter()));
+    subscribe(Some(diagnostics), spans);
+}
+
+/// Sends spans to `spans`, and nothing to the screen: a full-screen view owns it.
+pub(crate) fn start_span_export(spans: Option<SpanExportLayer>) {
+    subscribe(None, spans);
+}
+
+/// Sends the diagnostics of the libraries to `log`, as `tracing` formats them, and spans to `spans`.
+pub(crate) fn start_log_file(log: impl io::Write + Send + 'static, spans: Option<SpanExportLayer>) {
+    let lines = tracing_subscriber::fmt::layer()
+        .with_ansi(false)
+        .with_writer(Mutex::new(log))
+        .with_filter(LevelFilter::WARN)
+        .boxed();
+    subscribe(Some(lines), spans);
+}
+
+fn subscribe(
+    diagnostics: Option<Box<dyn Layer<Registry> + Send + Sync>>,
+    spans: Option<SpanExportLayer>,
+) {
+    let spans = spans.map(|spans| spans.with_filter(SpanExportLayer::filter()));
     let subscriber = tracing_subscriber::registry().with(diagnostics).with(spans);
     // Only the first one counts, and there is one.
     let _ = tracing::subscriber::set_global_default(subscriber);
@@ -120,7 +143,7 @@ impl io::Write for OnScreen {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{Arc, Mutex};
+    use std::sync::Arc;
 
     use super::*;
 

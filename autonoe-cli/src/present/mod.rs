@@ -31,7 +31,7 @@ pub(crate) use json_lines::JsonLines;
 pub(crate) use keyboard::QuietKeyboard;
 pub(crate) use line_teller::LineTeller;
 pub(crate) use lines::{LEDGER_EDITED, no_progress};
-pub(crate) use logging::start_logging;
+pub(crate) use logging::{start_log_file, start_logging, start_span_export};
 pub(crate) use presenter::{Detail, Presenter};
 pub(crate) use screen::Screen;
 pub(crate) use shorten::shorten;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use autonoe_core::{RunObserver, TraceContent, TraceContext};
-use opentelemetry::metrics::MeterProvider;
-use opentelemetry::trace::{SpanId, TraceState};
+use autonoe_core::{TraceContent, TraceContext};
+use autonoe_telemetry::{FleetMeters, SpanExportLayer};
+use opentelemetry::metrics::{Meter, MeterProvider};
 use opentelemetry::{InstrumentationScope, KeyValue};
 use opentelemetry_otlp::{
     ExporterBuildError, MetricExporter, RetryPolicy, SpanExporter, WithExportConfig, WithHttpConfig,
@@ -17,13 +17,10 @@ use opentelemetry_sdk::error::{OTelSdkError, OTelSdkResult};
 use opentelemetry_sdk::metrics::SdkMeterProvider;
 use opentelemetry_sdk::trace::{BatchSpanProcessor, SpanExporter as _};
 
-use super::TelemetrySection;
-use super::meters::Meters;
 use super::sender::Sender;
 use super::settings::{Receiver, Said, Settings};
-use super::span_fields::Common;
-use super::span_layer::SpanLayer;
 use super::troubles::{Troubles, Watched};
+use super::{SessionTelemetry, TelemetrySection};
 use crate::surroundings::Surroundings;
 
 /// How often a request is repeated. Not more, so that nobody at the end of a run waits for a
@@ -35,7 +32,7 @@ const SCOPE: &str = "autonoe";
 /// Exports what happens in a run. By default it exports nothing.
 #[derive(Default)]
 pub(crate) struct Telemetry {
-    spans: Option<SpanLayer>,
+    spans: Option<SpanExportLayer>,
     metrics: Option<SdkMeterProvider>,
     content: TraceContent,
     announced: Vec<String>,
@@ -47,6 +44,9 @@ pub(crate) struct Telemetry {
 impl Telemetry {
     /// Begins what variables and `section` ask for; below `parent` if that trace is recorded.
     ///
+    /// `instance` identifies this process among those that export metrics for the same service at the
+    /// same time.
+    ///
     /// # Errors
     ///
     /// They ask for something that cannot be done, in words for a person.
@@ -55,6 +55,7 @@ impl Telemetry {
         project: &Path,
         surroundings: &Surroundings,
         parent: Option<&TraceContext>,
+        instance: Option<String>,
     ) -> Result<Self, String> {
         let settings = Settings::of(Said {
             environment: &surroundings.environment,
@@ -63,18 +64,22 @@ impl Telemetry {
         })?;
         match settings {
             None => Ok(Self::default()),
-            Some(settings) => Self::begin(settings, parent),
+            Some(settings) => Self::begin(settings, parent, instance),
         }
     }
 
-    fn begin(settings: Settings, parent: Option<&TraceContext>) -> Result<Self, String> {
+    fn begin(
+        settings: Settings,
+        parent: Option<&TraceContext>,
+        instance: Option<String>,
+    ) -> Result<Self, String> {
         let troubles = Arc::new(Troubles::default());
         let sender = Sender::start(settings.is_encrypted(), troubles.clone())
             .map_err(|error| format!("nothing can be sent: {error}"))?;
         let way = WayOut {
             sender,
             troubles: troubles.clone(),
-            resource: resource(settings.service_name),
+            resource: resource(settings.service_name, instance),
         };
         // Whoever began the trace decides whether it is recorded.
         let is_recorded = parent.is_none_or(TraceContext::is_sampled);
@@ -93,14 +98,26 @@ impl Telemetry {
     }
 
     /// Returns what exports spans, for the subscriber of the process.
-    pub(crate) fn spans(&self) -> Option<SpanLayer> {
+    pub(crate) fn spans(&self) -> Option<SpanExportLayer> {
         self.spans.clone()
     }
 
-    /// Returns what measures, for a run.
-    pub(crate) fn meters(&self) -> Option<Arc<dyn RunObserver>> {
-        let meter = self.metrics.as_ref()?.meter_with_scope(scope());
-        Some(Arc::new(Meters::new(&meter)))
+    /// Returns the settings of sessions.
+    pub(crate) fn sessions(&self) -> SessionTelemetry {
+        SessionTelemetry {
+            meter: self.meter(),
+            content: self.content,
+        }
+    }
+
+    /// Returns the observer that measures a fleet.
+    pub(crate) fn fleet_meters(&self) -> Option<FleetMeters> {
+        self.meter().map(|meter| FleetMeters::new(&meter))
+    }
+
+    fn meter(&self) -> Option<Meter> {
+        let metrics = self.metrics.as_ref()?;
+        Some(metrics.meter_with_scope(scope()))
     }
 
     /// Returns what a person should know before the run begins: what a file of the project sends
@@ -109,19 +126,19 @@ impl Telemetry {
         &self.announced
     }
 
-    /// Returns whether spans are to carry what was said.
-    pub(crate) fn content(&self) -> TraceContent {
-        self.content
-    }
-
-    /// Exports the rest within the time limit, and says what was not exported, if anything was not.
+    /// Exports the rest within the time limit of the settings, and returns what was not exported, if
+    /// anything was not.
     pub(crate) fn finish(self) -> Option<String> {
         let limit = self.end_limit;
+        self.finish_within(limit)
+    }
+
+    /// Exports the rest within `limit` or the time limit of the settings, whichever is shorter.
+    pub(crate) fn finish_within(self, limit: Duration) -> Option<String> {
+        let limit = limit.min(self.end_limit);
         let mut ends: Vec<Box<dyn FnOnce() -> OTelSdkResult + Send>> = Vec::new();
         if let Some(spans) = self.spans {
-            ends.push(Box::new(move || {
-                spans.processor.shutdown_with_timeout(limit)
-            }));
+            ends.push(Box::new(move || spans.shutdown(limit)));
         }
         if let Some(metrics) = self.metrics {
             ends.push(Box::new(move || {
@@ -183,9 +200,11 @@ fn scope() -> InstrumentationScope {
         .build()
 }
 
-fn resource(service_name: Option<String>) -> Resource {
+fn resource(service_name: Option<String>, instance: Option<String>) -> Resource {
+    let instance = instance.map(|id| KeyValue::new("service.instance.id", id));
     let builder = Resource::builder()
-        .with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")));
+        .with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")))
+        .with_attributes(instance);
     match service_name {
         Some(name) => builder.with_service_name(name).build(),
         None => builder.build(),
@@ -215,7 +234,7 @@ impl WayOut {
         &self,
         receiver: Receiver,
         parent: Option<&TraceContext>,
-    ) -> Result<SpanLayer, ExporterBuildError> {
+    ) -> Result<SpanExportLayer, ExporterBuildError> {
         let mut exporter = SpanExporter::builder()
             .with_http()
             .with_endpoint(receiver.endpoint)
@@ -227,16 +246,7 @@ impl WayOut {
             .build()?;
         exporter.set_resource(&self.resource);
         let processor = BatchSpanProcessor::builder(self.watched(exporter)).build();
-        let state = parent.and_then(TraceContext::tracestate);
-        let state = state.and_then(|state| state.parse().ok());
-        Ok(SpanLayer {
-            processor: Arc::new(processor),
-            common: Common {
-                scope: scope(),
-                state: state.unwrap_or(TraceState::NONE),
-                above: parent.map(|parent| SpanId::from(parent.span().0)),
-            },
-        })
+        Ok(SpanExportLayer::new(processor, parent))
     }
 
     fn metrics(&self, receiver: Receiver) -> Result<SdkMeterProvider, ExporterBuildError> {

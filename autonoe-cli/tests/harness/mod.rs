@@ -10,6 +10,7 @@ mod mistakes;
 mod outputs;
 mod served;
 mod setting;
+mod telemetry;
 mod viewed;
 mod warnings;
 mod webhook;

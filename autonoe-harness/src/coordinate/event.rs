@@ -53,6 +53,9 @@ pub enum FleetEventKind {
         member: HarnessId,
         /// Its run.
         run: RunId,
+        /// Whether its run has ended. Its end follows at once, and an earlier coordinator may have
+        /// reported it.
+        has_ended: bool,
     },
     /// A member cannot be paid now, and waits until others return something.
     WaitsForMoney {

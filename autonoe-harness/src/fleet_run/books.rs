@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use autonoe_core::Clock;
+use autonoe_core::{Clock, TraceContext};
 use jiff::Timestamp;
 use serde::Serialize;
 
 use super::outcome::{Decided, FleetDecision};
 use super::said::{alert_of, line_of};
 use crate::{
-    Accounts, Alert, AlertManager, FleetEvent, FleetEventKind, FleetLead, FleetRecord, HarnessId,
-    HarnessLog, Member, MemberState, MetaState, SqliteMeta, StateError,
+    Accounts, Alert, AlertManager, FleetEvent, FleetEventKind, FleetLead, FleetRecord, FleetSpans,
+    HarnessId, HarnessLog, Member, MemberState, MetaState, SqliteMeta, StateError,
 };
 
 /// Writes down what happens in a fleet, for who leads it.
@@ -126,6 +126,7 @@ impl Books {
     /// Writes down a decision. Once this returns, a crash does not undo it.
     pub(super) async fn decide(&mut self, decision: &FleetDecision) -> Result<(), StateError> {
         let line = match decision {
+            FleetDecision::Traced { traceparent, .. } => format!("traced as {traceparent}"),
             FleetDecision::Decided(_) => "the strategy is done".to_owned(),
             FleetDecision::Merged { commit } => format!("the work of the winner is in {commit}"),
             FleetDecision::Concluded(concluded) => match &concluded.not_merged {
@@ -150,6 +151,29 @@ impl Books {
         });
         // The first: who decided later did so although it was decided.
         Ok(found.next())
+    }
+
+    /// Continues the trace of the coordinator that led the fleet first, or records that of `spans` as
+    /// the first.
+    pub(super) async fn trace(&mut self, spans: &FleetSpans) -> Result<(), StateError> {
+        let decisions = self.decisions().await?.into_iter();
+        let mut traced = decisions.filter_map(|decision| match decision {
+            FleetDecision::Traced {
+                traceparent,
+                tracestate,
+            } => TraceContext::parse(&traceparent, tracestate.as_deref()).ok(),
+            _ => None,
+        });
+        if let Some(first) = traced.next() {
+            spans.resume(first);
+            return Ok(());
+        }
+        let own = spans.fleet();
+        self.decide(&FleetDecision::Traced {
+            traceparent: own.traceparent(),
+            tracestate: own.tracestate().map(str::to_owned),
+        })
+        .await
     }
 
     /// Returns the commit at which the work of the winner was in the base, if it was merged.

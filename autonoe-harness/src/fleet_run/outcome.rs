@@ -37,6 +37,14 @@ pub struct FleetOutcome {
     rename_all_fields = "camelCase"
 )]
 pub(super) enum FleetDecision {
+    /// The fleet has spans. Later coordinators put theirs below the one of the first.
+    Traced {
+        /// The `traceparent` of the span of the fleet.
+        traceparent: String,
+        /// The `tracestate`, if there is one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tracestate: Option<String>,
+    },
     /// The strategy is done. Nobody decides that again.
     Decided(Box<Decided>),
     /// The work of the winner is in the base.
@@ -129,7 +137,7 @@ impl FleetOutcome {
             match decision {
                 FleetDecision::Decided(found) => decided = *found,
                 FleetDecision::Concluded(found) => concluded = found,
-                FleetDecision::Merged { .. } => {}
+                FleetDecision::Merged { .. } | FleetDecision::Traced { .. } => {}
             }
         }
         Ok(Self::of(result, decided, concluded, accounts))

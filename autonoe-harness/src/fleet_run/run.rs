@@ -13,7 +13,7 @@ use super::books::Books;
 use super::outcome::{Decided, FleetDecision};
 use super::{FleetHome, FleetOrder, FleetOrderError, FleetOutcome, FleetRunError};
 use crate::{
-    Accounts, AlertManager, Author, Coordinator, Executors, FleetEvent, FleetObserver,
+    Accounts, AlertManager, Author, Coordinator, Executors, FleetEvent, FleetObserver, FleetSpans,
     HarnessFolder, HarnessLog, Serving, Worktrees,
 };
 
@@ -67,6 +67,7 @@ pub struct FleetRun {
     engine: Arc<dyn Engine>,
     pub(super) clock: Arc<dyn Clock>,
     observers: Vec<Arc<dyn FleetObserver>>,
+    spans: Option<Arc<FleetSpans>>,
     alerts: Option<Arc<AlertManager>>,
     pub(super) worktrees: Option<Worktrees>,
     pub(super) author: Author,
@@ -88,6 +89,7 @@ impl FleetRun {
             engine: Arc::new(engine),
             clock: Arc::new(SystemClock),
             observers: Vec::new(),
+            spans: None,
             alerts: None,
             worktrees: None,
             author: Author::default(),
@@ -106,6 +108,13 @@ impl FleetRun {
     /// Adds somebody who is told what happens.
     pub fn observer(mut self, observer: impl FleetObserver + 'static) -> Self {
         self.observers.push(Arc::new(observer));
+        self
+    }
+
+    /// Opens spans for the fleet and its members. The trace is recorded with the fleet: when another
+    /// process resumes it, its spans are in the same trace, below the span of the first coordinator.
+    pub fn spans(mut self, spans: Arc<FleetSpans>) -> Self {
+        self.spans = Some(spans);
         self
     }
 
@@ -179,6 +188,14 @@ impl FleetRun {
         };
         let log = HarnessLog::open(&desk)?;
         let mut books = Books::open(meta, record, self.clock.clone(), log, alerts.clone()).await?;
+        let _open = match &self.spans {
+            Some(spans) => {
+                books.trace(spans).await?;
+                spans.open(&self.order.name, self.order.strategy.typetag_name());
+                Some(OpenSpans(spans))
+            }
+            None => None,
+        };
         let decided = match books.decided().await? {
             Some(decided) => decided,
             None => {
@@ -264,8 +281,18 @@ impl FleetRun {
         if let Some(patience) = self.patience {
             coordinator = coordinator.patience(patience);
         }
-        let observers = self.observers.iter().cloned();
+        let spans = self.spans.clone().map(|it| it as Arc<dyn FleetObserver>);
+        let observers = self.observers.iter().cloned().chain(spans);
         Ok(observers.fold(coordinator, Coordinator::observer))
+    }
+}
+
+/// Closes the spans of a fleet when its run ends or is dropped.
+struct OpenSpans<'s>(&'s FleetSpans);
+
+impl Drop for OpenSpans<'_> {
+    fn drop(&mut self) {
+        self.0.close();
     }
 }
 

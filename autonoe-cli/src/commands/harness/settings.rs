@@ -26,6 +26,8 @@ pub(super) struct WorkSettings {
     pub(super) no_sandbox: bool,
     /// Whether agents may delete and move files.
     pub(super) destructive: bool,
+    /// The variables that only the telemetry of the member needs. Nothing that it starts gets them.
+    pub(super) telemetry_keys: Vec<String>,
 }
 
 /// A backend, as the command line says it.

@@ -6,12 +6,14 @@ use std::sync::Arc;
 use autonoe_core::{
     AgentClientFactory, AgentConfig, Destructive, EffectiveConfig, Mode, Project, ProjectPaths,
     RunObserver, SandboxSwitch, SessionRunner, SessionRunnerBuilder, SpecContext, ThinkingBudget,
+    TraceContext,
 };
 use autonoe_harness::{AgentExecutor, Executors};
 
 use crate::compose::{ChosenBackend, Equipment, ModelsFile, Wanted, criteria_commands};
 use crate::error::CliError;
 use crate::surroundings::Surroundings;
+use crate::telemetry::SessionTelemetry;
 
 /// Makes executors for a folder, with the guards, the policy and the sandbox of a run.
 #[derive(Clone)]
@@ -22,6 +24,7 @@ pub(super) struct Workshop {
     models: Arc<ModelsFile>,
     rules: Rules,
     observers: Vec<Arc<dyn RunObserver>>,
+    telemetry: SessionTelemetry,
     surroundings: Surroundings,
 }
 
@@ -66,6 +69,7 @@ impl Workshop {
             models: Arc::new(models),
             rules,
             observers: Vec::new(),
+            telemetry: SessionTelemetry::default(),
             surroundings: surroundings.clone(),
         })
     }
@@ -112,8 +116,13 @@ impl Workshop {
         self.observers.push(observer);
     }
 
-    /// Makes the executors of a folder.
-    pub(super) fn executors(&self, folder: &Path) -> Executors {
+    /// Sets the telemetry of the sessions.
+    pub(super) fn telemetry(&mut self, telemetry: SessionTelemetry) {
+        self.telemetry = telemetry;
+    }
+
+    /// Makes the executors of a folder, with sessions below `parent`.
+    pub(super) fn executors(&self, folder: &Path, parent: Option<&TraceContext>) -> Executors {
         let (models, switch) = (&self.models, self.rules.switch);
         let commands = criteria_commands(folder, models, switch, &self.surroundings);
         let executors = self
@@ -122,7 +131,7 @@ impl Workshop {
             .fold(Executors::default(), |all, bench| {
                 let executor = AgentExecutor::new(&bench.name, bench.agents.clone(), folder)
                     .commands(commands.clone())
-                    .sessions(self.sessions(bench, folder));
+                    .sessions(self.sessions(bench, folder, parent));
                 let executor = match &bench.model {
                     Some(model) => executor.model(model),
                     None => executor,
@@ -136,9 +145,11 @@ impl Workshop {
         &self,
         bench: &Bench,
         folder: &Path,
+        parent: Option<&TraceContext>,
     ) -> impl Fn(SessionRunnerBuilder) -> SessionRunnerBuilder + Send + Sync + use<> {
         let (config, equipment) = (self.config.clone(), bench.equipment.clone());
         let (observers, folder) = (self.observers.clone(), folder.to_owned());
+        let (telemetry, parent) = (self.telemetry.clone(), parent.cloned());
         move |builder| {
             let builder = match applied(&config, builder, &folder) {
                 Ok(builder) => builder,
@@ -148,8 +159,9 @@ impl Workshop {
                     return SessionRunner::builder(&folder);
                 }
             };
+            let builder = telemetry.apply(equipment.put_into(builder), parent.clone());
             let observers = observers.iter().cloned();
-            observers.fold(equipment.put_into(builder), SessionRunnerBuilder::observer)
+            observers.fold(builder, SessionRunnerBuilder::observer)
         }
     }
 }

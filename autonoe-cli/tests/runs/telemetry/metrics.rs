@@ -11,21 +11,36 @@ use super::receiver::Receiver;
 use super::spans::{Attributes, attributes};
 
 /// One series of a metric: its attributes, how often it was measured, and the sum.
-pub(super) type Series = (Attributes, u64, f64);
+pub(crate) type Series = (Attributes, u64, f64);
 
-/// Returns the metrics that came last, by name.
-pub(super) fn metrics(receiver: &Receiver) -> BTreeMap<String, Vec<Series>> {
-    let requests = receiver.at("/v1/metrics");
-    let last = requests.last().expect("metrics came");
-    let last = ExportMetricsServiceRequest::decode(last.body.as_slice()).expect("metrics");
-    let metrics = last
-        .resource_metrics
-        .into_iter()
-        .flat_map(|resource| resource.scope_metrics)
-        .flat_map(|scope| scope.metrics);
+/// The metrics of one process, by name.
+pub(crate) type Metrics = BTreeMap<String, Vec<Series>>;
+
+/// Returns the metrics of the only process that exported some.
+pub(super) fn metrics(receiver: &Receiver) -> Metrics {
+    let mut processes = metrics_of_processes(receiver);
+    let (_, metrics) = processes.pop_first().expect("metrics came");
+    assert!(processes.is_empty(), "{processes:?}");
     metrics
-        .map(|metric| (metric.name, series(metric.data.expect("it has data"))))
-        .collect()
+}
+
+/// Returns the metrics that came last from each process, by `service.instance.id`.
+pub(crate) fn metrics_of_processes(receiver: &Receiver) -> BTreeMap<Option<String>, Metrics> {
+    let mut processes = BTreeMap::new();
+    for request in receiver.at("/v1/metrics") {
+        let received = ExportMetricsServiceRequest::decode(request.body.as_slice());
+        for resource_metrics in received.expect("metrics").resource_metrics {
+            let resource = resource_metrics.resource.map(|it| it.attributes);
+            let resource = attributes(&resource.unwrap_or_default());
+            let scopes = resource_metrics.scope_metrics.into_iter();
+            let metrics = scopes
+                .flat_map(|scope| scope.metrics)
+                .map(|metric| (metric.name, series(metric.data.expect("it has data"))));
+            let instance = resource.get("service.instance.id").cloned();
+            processes.insert(instance, metrics.collect());
+        }
+    }
+    processes
 }
 
 fn series(data: Data) -> Vec<Series> {
@@ -52,7 +67,7 @@ fn series(data: Data) -> Vec<Series> {
 }
 
 /// Adds up the sums of the series that have this attribute.
-pub(super) fn sum(series: &[Series], name: &str, value: &str) -> f64 {
+pub(crate) fn sum(series: &[Series], name: &str, value: &str) -> f64 {
     let with_it = series
         .iter()
         .filter(|(attributes, ..)| attributes.get(name).is_some_and(|it| it == value));

@@ -3,7 +3,7 @@
 mod content;
 mod failures;
 mod measured;
-mod metrics;
+pub(crate) mod metrics;
 mod parents;
 pub(crate) mod receiver;
 pub(crate) mod spans;

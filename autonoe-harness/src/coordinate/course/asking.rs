@@ -53,6 +53,7 @@ impl FleetCourse {
         let found = FleetEventKind::FoundAgain {
             member: member.clone(),
             run,
+            has_ended: view.outcome.is_some(),
         };
         self.tell(now, found);
         if let Some(outcome) = &view.outcome {

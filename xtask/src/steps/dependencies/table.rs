@@ -50,6 +50,11 @@ const TABLE: &[(&str, Allowed)] = &[
         "autonoe-model",
         Only(&["autonoe-core", "autonoe-process", "autonoe-testkit"]),
     ),
+    // The harness only for the metrics of fleets, behind a feature.
+    (
+        "autonoe-telemetry",
+        Only(&["autonoe-core", "autonoe-harness"]),
+    ),
     // The one place where everything is put together.
     ("autonoe-cli", Anything),
     ("autonoe-docs", Anything),

@@ -1,5 +1,6 @@
 //! The backends of a fleet, by name.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 
@@ -10,7 +11,7 @@ use serde_json::Value;
 use crate::args::{FleetBackend, HarnessRunArgs};
 use crate::commands::harness::settings::{BackendWord, VARIABLE, WorkSettings};
 use crate::commands::harness::workshop::Workshop;
-use crate::compose::{ChosenBackend, ModelsFile};
+use crate::compose::{ChosenBackend, ModelsFile, telemetry_keys};
 use crate::error::CliError;
 use crate::surroundings::Surroundings;
 
@@ -139,7 +140,7 @@ impl Backends {
     }
 
     /// Returns the environment of the sub-harness of an order: with the keys of the backends that
-    /// it names, and with no others.
+    /// it names, those of telemetry, and no others.
     pub(super) fn environment_of(
         &self,
         order: &RunSpec,
@@ -156,6 +157,14 @@ impl Backends {
             environment.extend(known.chosen.environment(models, surroundings));
             settings.backends.insert(name.clone(), known.word.clone());
         }
+        for (name, value) in telemetry_keys(models, surroundings) {
+            // A backend that uses the same key keeps it.
+            if let Entry::Vacant(vacant) = environment.entry(name) {
+                let name = vacant.key().to_string_lossy().into_owned();
+                settings.telemetry_keys.push(name);
+                vacant.insert(value);
+            }
+        }
         // It is made of texts and numbers.
         let settings = serde_json::to_string(&settings).unwrap_or_default();
         environment.insert(VARIABLE.into(), settings.into());
@@ -170,6 +179,7 @@ impl Backends {
             thinking: args.thinking.map(|budget| budget.tokens()),
             no_sandbox: args.no_sandbox,
             destructive: args.destructive() == Destructive::Allowed,
+            telemetry_keys: Vec::new(),
         }
     }
 }
@@ -234,20 +244,29 @@ mod tests {
         backends
     }
 
-    /// Returns the keys and the backends that a sub-harness with this work gets.
-    fn given(backends: &Backends, work: &Value) -> (Vec<String>, Vec<String>) {
-        let order = RunSpec::new(RunId::new("f.a"), "work", json!({"work": {"work": work}}));
-        let settings = WorkSettings {
+    fn settings(backends: &Backends) -> WorkSettings {
+        WorkSettings {
             backends: BTreeMap::new(),
             usual: backends.usual.clone(),
             thinking: None,
             no_sandbox: false,
             destructive: false,
-        };
+            telemetry_keys: Vec::new(),
+        }
+    }
+
+    /// Returns the settings in the environment of a sub-harness.
+    fn settings_in(environment: &BTreeMap<OsString, OsString>) -> WorkSettings {
+        let settings = environment[OsStr::new(VARIABLE)].to_str().expect("text");
+        serde_json::from_str(settings).expect("settings")
+    }
+
+    /// Returns the keys and the backends that a sub-harness with this work gets.
+    fn given(backends: &Backends, work: &Value) -> (Vec<String>, Vec<String>) {
+        let order = RunSpec::new(RunId::new("f.a"), "work", json!({"work": {"work": work}}));
         let models = ModelsFile::default();
-        let given = backends.environment_of(&order, &settings, &models, &surroundings());
-        let settings = given[OsStr::new(VARIABLE)].to_str().expect("text");
-        let settings: WorkSettings = serde_json::from_str(settings).expect("settings");
+        let given = backends.environment_of(&order, &settings(backends), &models, &surroundings());
+        let settings = settings_in(&given);
         let names = given.into_keys();
         let names = names.map(|name| name.to_string_lossy().into_owned());
         let keys = names.filter(|name| name.ends_with("_KEY"));
@@ -279,6 +298,33 @@ mod tests {
 
             assert_eq!(found_keys, keys, "{work}");
             assert_eq!(found_names, names, "{work}");
+        }
+    }
+
+    #[test]
+    fn a_sub_harness_gets_the_keys_of_telemetry_and_a_list_of_those_that_nothing_else_needs() {
+        let telemetry = json!({"headers": {"x-token": {"env": "THE_TOKEN"}}});
+        let mut models = ModelsFile::default();
+        models.telemetry = serde_json::from_value(telemetry).expect("a section");
+        let mut surroundings = surroundings();
+        for name in ["OTEL_EXPORTER_OTLP_HEADERS", "THE_TOKEN"] {
+            surroundings.environment.insert(name.into(), "x".into());
+        }
+        let order = RunSpec::new(RunId::new("f.a"), "work", json!({}));
+        for (backend, expected) in [
+            ("codex", &["OTEL_EXPORTER_OTLP_HEADERS", "THE_TOKEN"][..]),
+            // Agents on models have this variable in any case, and hide it from their commands.
+            ("model:openai/gpt-5", &["OTEL_EXPORTER_OTLP_HEADERS"]),
+        ] {
+            let backends = backends(&[backend]);
+            let settings = settings(&backends);
+
+            let given = backends.environment_of(&order, &settings, &models, &surroundings);
+
+            for name in ["OTEL_EXPORTER_OTLP_HEADERS", "THE_TOKEN"] {
+                assert!(given.contains_key(OsStr::new(name)), "{backend}: {name}");
+            }
+            assert_eq!(settings_in(&given).telemetry_keys, expected, "{backend}");
         }
     }
 

@@ -7,13 +7,16 @@ mod outcome;
 mod programs;
 mod showing;
 
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use autonoe_core::{Project, ProjectError, RunControl, RunLock};
+use autonoe_core::{Project, ProjectError, RandomIds, RunControl, RunLock, RunSpec};
 use autonoe_harness::{
-    FleetHome, FleetOrder, FleetOutcome, FleetRun, FleetRunError, HarnessManager, SubHarnessProgram,
+    FleetHome, FleetOrder, FleetOutcome, FleetRun, FleetRunError, FleetSpans, HarnessManager,
+    MemberJob, SubHarnessProgram,
 };
 use jiff::Timestamp;
 
@@ -32,6 +35,7 @@ use crate::compose::{AlertWebhook, ModelsFile, criteria_sandbox, sandbox_switch,
 use crate::error::{CliError, whole};
 use crate::exit_code;
 use crate::surroundings::{Surroundings, this_program};
+use crate::telemetry::{Telemetry, incoming_trace};
 
 /// How often it is looked whether they have.
 const SOON: Duration = Duration::from_millis(20);
@@ -73,22 +77,46 @@ pub(super) fn run(
     let _lock = alone(args, &project)?;
     let home = home_of(&project);
     let fleet = order.name.clone();
+    let trace = incoming_trace(surroundings);
+    let telemetry = Telemetry::start(
+        &models.telemetry,
+        project.root(),
+        surroundings,
+        trace.as_ref(),
+        None,
+    );
+    let telemetry = telemetry.unwrap_or_else(|error| {
+        warnings.push(format!("nothing is exported as telemetry: {error}"));
+        Telemetry::default()
+    });
+    warnings.extend_from_slice(telemetry.announced());
+    workshop.telemetry(telemetry.sessions());
+    let ids = RandomIds::new().map_err(|error| CliError::failure(whole(&error)))?;
+    let spans = Arc::new(FleetSpans::new(ids, trace));
     let settings = backends.settings(args);
-    let around = surroundings.clone();
+    let (around, member_spans) = (surroundings.clone(), spans.clone());
     let program = this_program()
         .ok_or_else(|| CliError::failure("it cannot be told where this program is"))?;
     let program = SubHarnessProgram::new(program)
         .args(["harness", "work"])
-        .env_for(move |order| backends.environment_of(order, &settings, &models, &around));
+        .env_for(move |order| {
+            let mut environment = backends.environment_of(order, &settings, &models, &around);
+            trace_member(&mut environment, order, &member_spans);
+            environment
+        });
 
-    let mut showing = Showing::open(args, &home, &fleet, surroundings);
+    let mut showing = Showing::open(args, &home, &fleet, telemetry.spans(), surroundings);
     showing.warn_of(rules.switch, rules.destructive, &warnings);
     let runtime = runtime()?;
     let ended = runtime.block_on(async {
         let manager = Arc::new(HarnessManager::new(home.path(), program));
         let mut run = FleetRun::new(home.clone(), order, manager)
             .observer(showing.lines())
-            .checked_by(move |folder| workshop.executors(folder));
+            .spans(spans.clone())
+            .checked_by(move |folder| workshop.executors(folder, Some(&spans.fleet())));
+        if let Some(meters) = telemetry.fleet_meters() {
+            run = run.observer(meters);
+        }
         if !args.no_worktrees {
             let trees = home.worktrees(&fleet, git(&home, surroundings)).await;
             run = run.worktrees(trees.map_err(|error| not_isolated(&error))?);
@@ -113,11 +141,30 @@ pub(super) fn run(
     // With the runtime go those who look after sub-harnesses, and with them the processes.
     drop(runtime);
     showing.close();
+    if let Some(warning) = telemetry.finish() {
+        showing.warn(&warning);
+    }
     let Some(ended) = ended? else {
         return Ok(left(args, &fleet, surroundings));
     };
     let outcome = ended.map_err(|error| not_run(&error))?;
     tell(args, &home, &fleet, &outcome, surroundings)
+}
+
+/// Makes the spans of the process of a member part of the trace of the fleet.
+fn trace_member(
+    environment: &mut BTreeMap<OsString, OsString>,
+    order: &RunSpec,
+    spans: &FleetSpans,
+) {
+    // Those are of the process that started this command.
+    environment.remove(OsStr::new("TRACEPARENT"));
+    environment.remove(OsStr::new("TRACESTATE"));
+    if let Ok(job) = MemberJob::of(order) {
+        let context = spans.member(&job.member);
+        let variables = context.environment();
+        environment.extend(variables.map(|(name, value)| (name.into(), value.into())));
+    }
 }
 
 /// Waits until sub-harnesses have let go, and says how to go on.

@@ -7,6 +7,7 @@ use autonoe_core::{Destructive, SandboxSwitch};
 use autonoe_dashboard::terminal::{FullScreen, Key, ViewEnd, ViewInput, show};
 use autonoe_dashboard::{Dashboard, DashboardFeed, FleetIntent};
 use autonoe_harness::FleetHome;
+use autonoe_telemetry::SpanExportLayer;
 use crossterm::event::EventStream;
 use futures::StreamExt;
 use tokio::sync::{Notify, mpsc};
@@ -16,7 +17,7 @@ use crate::commands::harness::intents::{ROOM, carry_out};
 use crate::commands::harness::snapshot::Watcher;
 use crate::commands::signals;
 use crate::compose::destructive_warning;
-use crate::present::{Detail, FleetLines, Presenter, Screen, start_logging};
+use crate::present::{Detail, FleetLines, Presenter, Screen, start_logging, start_span_export};
 use crate::surroundings::Surroundings;
 
 /// What is said when somebody wants to leave.
@@ -36,6 +37,7 @@ impl Showing {
         args: &HarnessRunArgs,
         home: &FleetHome,
         fleet: &str,
+        spans: Option<SpanExportLayer>,
         surroundings: &Surroundings,
     ) -> Self {
         let is_wanted = !(args.quiet || args.json || args.no_view);
@@ -46,9 +48,9 @@ impl Showing {
         };
         let screen = Screen::new(surroundings, false);
         let presenter = Arc::new(Presenter::new(screen.clone(), detail));
-        // The view has the whole screen, and what is traced would be in its way.
-        if !has_view {
-            start_logging(&screen, detail, None);
+        match has_view {
+            true => start_span_export(spans),
+            false => start_logging(&screen, detail, spans),
         }
         Self {
             home: home.clone(),
@@ -71,6 +73,11 @@ impl Showing {
         for warning in options.into_iter().flatten().chain(backends) {
             self.presenter.warn(warning);
         }
+    }
+
+    /// Prints a warning, unless only errors are printed.
+    pub(super) fn warn(&self, message: &str) {
+        self.presenter.warn(message);
     }
 
     /// Returns what shows a fleet line by line.

@@ -1,8 +1,9 @@
-//! What is counted and measured in runs.
+//! Metrics of runs.
 
 mod instruments;
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -16,8 +17,11 @@ use opentelemetry::metrics::Meter;
 
 use self::instruments::Instruments;
 
-/// Counts and measures as the events of a run say.
-pub(super) struct Meters {
+/// Counts sessions, blocked calls and costs, and measures tokens, durations and waits of runs.
+///
+/// Each token is counted once: with its model call where the backend emits model calls, with its
+/// session otherwise. Use one `RunMeters` for each run that is in progress at the same time.
+pub struct RunMeters {
     instruments: Instruments,
     open: Mutex<Open>,
 }
@@ -46,8 +50,9 @@ struct Asked {
     provider: Option<String>,
 }
 
-impl Meters {
-    pub(super) fn new(meter: &Meter) -> Self {
+impl RunMeters {
+    /// Creates the instruments in `meter`.
+    pub fn new(meter: &Meter) -> Self {
         Self {
             instruments: Instruments::new(meter),
             open: Mutex::default(),
@@ -55,7 +60,13 @@ impl Meters {
     }
 }
 
-impl RunObserver for Meters {
+impl fmt::Debug for RunMeters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunMeters").finish_non_exhaustive()
+    }
+}
+
+impl RunObserver for RunMeters {
     fn on_event(&self, event: &RunEvent<'_>) {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         match &event.kind {
@@ -114,7 +125,7 @@ impl RunObserver for Meters {
     }
 }
 
-impl Meters {
+impl RunMeters {
     fn session_ended(&self, session: &Session, result: &SessionResult) {
         let (model, provider) = (session.model.as_deref(), session.provider.as_deref());
         let mut attributes = attributes("invoke_agent", provider, model);

@@ -63,7 +63,7 @@ fn counted(tells_models: bool) -> HashMap<String, u64> {
     let provider = SdkMeterProvider::builder()
         .with_periodic_exporter(tokens.clone())
         .build();
-    let meters: Arc<dyn RunObserver> = Arc::new(Meters::new(&provider.meter("test")));
+    let meters: Arc<dyn RunObserver> = Arc::new(RunMeters::new(&provider.meter("test")));
     let events = Events::new(
         vec![meters],
         Arc::new(SystemClock),
@@ -92,6 +92,7 @@ fn counted(tells_models: bool) -> HashMap<String, u64> {
     sums.clone()
 }
 
+// Shows: framework/models/telemetry-helpers-meters
 #[test]
 fn tokens_are_counted_once_with_the_call_or_with_the_session() {
     assert_eq!(counted(true), HashMap::from([("chat".to_owned(), 10)]));

@@ -1,4 +1,4 @@
-//! What core says in the fields of a span, as OpenTelemetry wants it.
+//! Conversion of the fields of a `tracing` span into a span of OpenTelemetry.
 
 use std::collections::BTreeMap;
 use std::fmt;
