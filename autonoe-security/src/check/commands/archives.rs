@@ -10,7 +10,11 @@ use crate::check::write_target::{Root, escapes};
 use crate::option_table::Takes;
 use crate::{Denial, Rule};
 
-pub(super) const COMMANDS: Commands = &[("tar", tar), ("unzip", unzip), ("zip", zip)];
+pub(super) const COMMANDS: Commands = &[
+    (words!("tar"), tar),
+    (words!("unzip"), unzip),
+    (words!("zip"), zip),
+];
 
 /// Everything else may run a program, connect, or write and delete files that are not named.
 const TAR: OptionAllowList = OptionAllowList {

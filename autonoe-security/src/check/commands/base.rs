@@ -9,21 +9,21 @@ use crate::{Denial, Rule};
 
 pub(super) const COMMANDS: Commands = &[
     (
-        "ls pwd cat head tail wc grep diff printf cut tr tac which lsof echo sleep",
+        words!("ls pwd cat head tail wc grep diff printf cut tr tac which lsof echo sleep"),
         free,
     ),
-    ("find", find::check),
-    ("tree", tree),
-    ("sort", sort),
-    ("date", date::check),
-    ("uniq", uniq),
-    ("jq", jq),
-    ("git", git::check),
-    ("ps", ps::check),
-    ("timeout", timeout::check),
-    ("pkill", pkill::check),
+    (words!("find"), find::check),
+    (words!("tree"), tree),
+    (words!("sort"), sort),
+    (words!("date"), date::check),
+    (words!("uniq"), uniq),
+    (words!("jq"), jq),
+    (words!("git"), git::check),
+    (words!("ps"), ps::check),
+    (words!("timeout"), timeout::check),
+    (words!("pkill"), pkill::check),
     // The shell's own ones are judged elsewhere; these are the programs, by their path.
-    ("true false test [", free),
+    (words!("true false test ["), free),
 ];
 
 const SORT: OptionTable = options!(

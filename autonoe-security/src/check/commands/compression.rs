@@ -9,8 +9,10 @@ use crate::check::call::{Call, Checked};
 use crate::check::options::Seen;
 use crate::check::write_target::Root;
 
-pub(super) const COMMANDS: Commands =
-    &[("bunzip2 bzcat bzip2 gunzip gzip unxz xz xzcat zcat", check)];
+pub(super) const COMMANDS: Commands = &[(
+    words!("bunzip2 bzcat bzip2 gunzip gzip unxz xz xzcat zcat"),
+    check,
+)];
 
 /// Missing are `-r`, which goes through directories, `-S`, which makes another name, `-N`, which takes
 /// the name from the file, and lists of files.

@@ -44,15 +44,15 @@ use crate::policy::Profile;
 
 pub(crate) use wrappers::find as wrapper;
 
-/// Commands with their validator, which those whose names stand in one text share.
-type Commands = &'static [(&'static str, Validator)];
+/// Commands with the validator that they share.
+type Commands = &'static [(&'static [&'static str], Validator)];
 
 /// Returns each command of `tables`.
 fn all(
     tables: impl IntoIterator<Item = Commands>,
 ) -> impl Iterator<Item = (&'static str, Validator)> {
     let entries = tables.into_iter().flatten();
-    entries.flat_map(|(names, check)| names.split_ascii_whitespace().map(|name| (name, *check)))
+    entries.flat_map(|(names, check)| names.iter().map(|name| (*name, *check)))
 }
 
 /// Returns every built-in command with its validator.

@@ -13,20 +13,22 @@ use crate::check::write_target::Root;
 /// Those with `free` have no option or operand that writes, runs a program or connects, in GNU, BSD
 /// and busybox alike.
 pub(super) const COMMANDS: Commands = &[
-    ("sed", sed::check),
-    ("awk gawk mawk nawk", awk::check),
-    ("rg", search::rg),
-    ("fd fdfind", search::fd),
-    ("base32 base64", base64),
-    ("file", file),
-    ("shuf", shuf),
-    ("strings", strings),
-    ("tee", writers::tee),
-    ("xxd", xxd),
+    (words!("sed"), sed::check),
+    (words!("awk gawk mawk nawk"), awk::check),
+    (words!("rg"), search::rg),
+    (words!("fd fdfind"), search::fd),
+    (words!("base32 base64"), base64),
+    (words!("file"), file),
+    (words!("shuf"), shuf),
+    (words!("strings"), strings),
+    (words!("tee"), writers::tee),
+    (words!("xxd"), xxd),
     (
-        "b2sum basename cksum cmp column comm df dirname du egrep expand fgrep fmt fold \
-         hexdump join md5sum nl nproc numfmt od paste readlink realpath rev seq sha1sum \
-         sha224sum sha256sum sha384sum sha512sum shasum stat sum tsort unexpand",
+        words!(
+            "b2sum basename cksum cmp column comm df dirname du egrep expand fgrep fmt fold",
+            "hexdump join md5sum nl nproc numfmt od paste readlink realpath rev seq sha1sum",
+            "sha224sum sha256sum sha384sum sha512sum shasum stat sum tsort unexpand"
+        ),
         free,
     ),
 ];

@@ -13,15 +13,15 @@ use crate::check::options::Seen;
 /// Commands that print the user are missing: builds and tests need none of them.
 pub(super) const COMMANDS: Commands = &[
     // With arguments, the `arch` of macOS runs a program.
-    ("arch clear", alone),
-    ("free locale lscpu tty uname uptime yes", free),
-    ("getconf", getconf),
-    ("hostname", hostname),
-    ("netstat", netstat),
-    ("openssl", openssl),
-    ("ss", ss),
-    ("top", top),
-    ("tput", tput),
+    (words!("arch clear"), alone),
+    (words!("free locale lscpu tty uname uptime yes"), free),
+    (words!("getconf"), getconf),
+    (words!("hostname"), hostname),
+    (words!("netstat"), netstat),
+    (words!("openssl"), openssl),
+    (words!("ss"), ss),
+    (words!("top"), top),
+    (words!("tput"), tput),
 ];
 
 fn alone(call: &Call<'_, '_, '_>) -> Checked {

@@ -12,10 +12,10 @@ use crate::policy::Mode;
 use crate::{Denial, Layer, Rule};
 
 pub(super) const COMMANDS: Commands = &[
-    ("curl", curl::check),
-    ("nc", nc::check),
-    ("redis-cli", databases::redis_cli),
-    ("pg_isready", databases::pg_isready),
+    (words!("curl"), curl::check),
+    (words!("nc"), nc::check),
+    (words!("redis-cli"), databases::redis_cli),
+    (words!("pg_isready"), databases::pg_isready),
 ];
 
 /// The advice of every denial of a place elsewhere.

@@ -4,8 +4,8 @@ mod env;
 mod shell;
 mod xargs;
 
+use super::Commands;
 use super::tools::is_one_word;
-use super::{Commands, all};
 use crate::Rule;
 use crate::check::call::{Call, Checked, Validator};
 use crate::check::options::{self, Seen};
@@ -13,19 +13,20 @@ use crate::wrapper_options;
 
 /// Wrappers of every project, in both modes.
 pub(super) const COMMANDS: Commands = &[
-    ("env", env::check),
-    ("xargs", xargs::check),
-    ("nohup setsid time nice stdbuf", plain),
-    ("bash sh", shell::check),
+    (words!("env"), env::check),
+    (words!("xargs"), xargs::check),
+    (words!("nohup setsid time nice stdbuf"), plain),
+    (words!("bash sh"), shell::check),
 ];
 
 /// Returns the validator of the wrapper `name`, which may be a shell that only the operator can add.
 pub(crate) fn find(name: &str) -> Option<Validator> {
     match name {
         "zsh" | "dash" | "ksh" => Some(shell::check),
-        name => all([COMMANDS])
-            .find(|(wrapper, _)| *wrapper == name)
-            .map(|(_, check)| check),
+        name => COMMANDS
+            .iter()
+            .find(|(wrappers, _)| wrappers.contains(&name))
+            .map(|(_, check)| *check),
     }
 }
 
