@@ -127,12 +127,15 @@ struct Had {
     is_named: bool,
 }
 
+/// Backend, model and conversation to continue, of each turn.
+type AllTurns = Arc<Mutex<Vec<(String, Option<AgentSessionId>)>>>;
+
 /// Has turns on one backend, and remembers what they were to continue.
 struct Talker {
     name: &'static str,
     turns: Vec<Had>,
-    /// Backend, model and what was to be continued, of all turns on all backends.
-    all: Arc<Mutex<Vec<(String, Option<AgentSessionId>)>>>,
+    /// Of all turns on all backends.
+    all: AllTurns,
 }
 
 #[async_trait]
