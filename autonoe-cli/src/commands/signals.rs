@@ -50,6 +50,17 @@ pub(super) fn asked_from_now() -> impl Future<Output = ()> {
     }
 }
 
+/// Waits for `SIGTERM` or `SIGHUP`, listening before it is waited for.
+pub(super) fn terminated_from_now() -> impl Future<Output = ()> {
+    let signals = Signals::listen();
+    async {
+        match signals {
+            Some(mut signals) => signals.next_but_interrupts().await,
+            None => std::future::pending().await,
+        }
+    }
+}
+
 /// Ends the program at once, and kills what it has started.
 pub(super) fn at_once() {
     autonoe_process::kill_everything(AT_ONCE);
@@ -79,6 +90,14 @@ impl Signals {
         let [interrupt, terminate, hang_up] = &mut self.0;
         tokio::select! {
             _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+            _ = hang_up.recv() => {}
+        }
+    }
+
+    async fn next_but_interrupts(&mut self) {
+        let [_, terminate, hang_up] = &mut self.0;
+        tokio::select! {
             _ = terminate.recv() => {}
             _ = hang_up.recv() => {}
         }

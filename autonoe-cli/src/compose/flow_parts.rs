@@ -79,6 +79,9 @@ pub(super) fn keys(models: &ModelsFile) -> KeyPlaces {
         all.variables.extend(places.variables);
         all.files.extend(places.files);
     }
+    let telemetry = models.telemetry.keys();
+    all.variables.extend(telemetry.variables);
+    all.files.extend(telemetry.files);
     all.variables.extend(built_in_keys().map(str::to_owned));
     all
 }

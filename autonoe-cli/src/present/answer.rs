@@ -199,11 +199,16 @@ impl Words {
     /// Returns the part of `text` that was not among the pieces.
     fn rest_of(&mut self, text: &str) -> String {
         let pieces = std::mem::take(&mut self.pieces);
-        if let Some(later) = pieces.strip_prefix(text) {
+        // Some backends trim the text, and not its pieces.
+        let (printed, whole) = match pieces.strip_prefix(text).or(text.strip_prefix(&*pieces)) {
+            Some(_) => (pieces.as_str(), text),
+            None => (pieces.trim_start(), text.trim_start()),
+        };
+        if let Some(later) = printed.strip_prefix(whole) {
             later.clone_into(&mut self.pieces);
             return String::new();
         }
-        match text.strip_prefix(pieces.as_str()) {
+        match whole.strip_prefix(printed) {
             Some(rest) => rest.to_owned(),
             None => format!("{}{text}", self.end_of_line()),
         }
@@ -338,6 +343,10 @@ mod tests {
                 "Hel|lo.|\n",
             ),
             (&[Piece("Hel"), Text("Hello."), Ends], "Hel|lo.|\n"),
+            (
+                &[Piece("\n\nHello."), Text("Hello."), Ends],
+                "\n\nHello.|\n",
+            ),
             (
                 &[Piece("One."), Piece("Two."), Text("One."), Text("Two.")],
                 "One.|Two.",

@@ -202,6 +202,7 @@ impl AgentExecutor {
         let time = execution.budget.time;
         let time = time.map_or(task.time(), |limit| limit.min(task.time()));
         let mut resume = execution.resume.as_ref();
+        let mut lost: Option<SessionResult> = None;
         loop {
             let mut builder = self.builder(folder, model);
             if let Some(directory) = &execution.conversations {
@@ -222,15 +223,24 @@ impl AgentExecutor {
                 (&execution.control, &*self.clock),
                 (left, execution.budget),
             );
-            let performed = performed.await?;
-            match &performed {
+            let mut performed = performed.await?;
+            match &mut performed {
                 Ok(performed) if continued && is_lost(&performed.result) => {
                     let end = &performed.result.end;
                     tracing::warn!(task = %task.id, %end, "the conversation cannot be continued");
                     resume = None;
+                    lost = Some(performed.result.clone());
+                    continue;
                 }
-                _ => return Ok((performed, continued)),
+                Ok(performed) => {
+                    if let Some(lost) = lost {
+                        performed.result.cost.merge(lost.cost);
+                        performed.result.tokens += lost.tokens;
+                    }
+                }
+                Err(_) => {}
             }
+            return Ok((performed, continued));
         }
     }
 
@@ -347,8 +357,7 @@ fn session_order(
     order.named(format!("task-{}", task.id))
 }
 
-/// Tells whether a session failed before its backend had resumed the conversation. Its agent got no
-/// prompt, and nothing was spent.
+/// Tells whether a session failed before its backend had resumed the conversation.
 fn is_lost(result: &SessionResult) -> bool {
     matches!(result.end, SessionEnd::Failed { .. }) && result.agent_session.is_none()
 }

@@ -126,19 +126,23 @@ impl Books {
     /// Writes down a decision. Once this returns, a crash does not undo it.
     pub(super) async fn decide(&mut self, decision: &FleetDecision) -> Result<(), StateError> {
         let line = match decision {
-            FleetDecision::Traced { traceparent, .. } => format!("traced as {traceparent}"),
-            FleetDecision::Decided(_) => "the strategy is done".to_owned(),
-            FleetDecision::Merged { commit } => format!("the work of the winner is in {commit}"),
-            FleetDecision::Concluded(concluded) => match &concluded.not_merged {
+            FleetDecision::Traced { .. } => None,
+            FleetDecision::Decided(_) => Some("the strategy is done".to_owned()),
+            FleetDecision::Merged { commit } => {
+                Some(format!("the work of the winner is in {commit}"))
+            }
+            FleetDecision::Concluded(concluded) => Some(match &concluded.not_merged {
                 Some(why) => format!("error: the work of the winner was not merged: {why}"),
                 None => format!(
                     "concluded; {} places of work are kept",
                     concluded.kept.len()
                 ),
-            },
+            }),
         };
         self.append(decision, self.clock.now()).await?;
-        self.line(&line);
+        if let Some(line) = line {
+            self.line(&line);
+        }
         Ok(())
     }
 

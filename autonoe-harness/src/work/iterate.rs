@@ -83,7 +83,7 @@ impl Work<'_> {
         let mut limited = task.clone().timeout(left);
         // Part of the task: a continued conversation has it already.
         if let Some(input) = &self.order.input {
-            let before = format!("What the stage before came to:\n{input}");
+            let before = format!("Result of the previous stage:\n{input}");
             let context = limited.context.into_iter().chain([before]);
             limited.context = Some(context.collect::<Vec<_>>().join("\n\n"));
         }
@@ -104,7 +104,7 @@ impl Work<'_> {
         self.report(Some(task), iteration);
         let child = RunControl::new();
         let mut execution = Execution::new(&child).budget(budget);
-        let last = |problem| format!("The last attempt was no success: {problem}");
+        let last = |problem| format!("The last attempt failed: {problem}");
         execution.context = problem.map(last);
         execution.resume = place.conversation_for(&limited);
         execution.conversations = self.lines.conversations.clone();

@@ -136,8 +136,11 @@ impl<'w> Replay<'w> {
         match line["type"].as_str() {
             Some("user") => {
                 self.log_wait("prompt");
-                self.wait_until(|it| it.host.prompts > 0)?;
-                self.host.prompts -= 1;
+                self.wait_until(|it| it.host.prompts > 0 || it.host.is_gone)?;
+                if self.host.prompts == 0 && self.may_die() {
+                    return Err(self.exit());
+                }
+                self.host.prompts = self.host.prompts.saturating_sub(1);
                 self.is_working = true;
                 match greets_servers {
                     true => Ok(()),

@@ -1,9 +1,11 @@
 //! A chat on a terminal.
 
 use std::io;
+use std::pin::pin;
 use std::process::ExitCode;
 
 use autonoe_core::RunControl;
+use futures::FutureExt;
 use tokio::sync::oneshot;
 
 use super::conversation::Conversation;
@@ -32,6 +34,7 @@ pub(super) async fn chat(
     surroundings: &Surroundings,
 ) -> Result<ExitCode, CliError> {
     conversation.presenter.say(&format!("Chat: {COMMANDS}."));
+    let mut terminated = pin!(signals::terminated_from_now());
     loop {
         // Before the prompt: an interrupt after it must not be lost.
         let interrupted = signals::asked_from_now();
@@ -53,7 +56,7 @@ pub(super) async fn chat(
             Some(Input::New) => conversation.reset(),
             Some(Input::Cost) => surroundings.note(&cost(&conversation.spent.cost)),
             Some(Input::Unknown(command)) => {
-                surroundings.note(&format!("{command} is no command: {COMMANDS}"));
+                surroundings.note(&format!("unknown command {command}: {COMMANDS}"));
             }
             Some(Input::Message(message)) => {
                 let control = RunControl::new();
@@ -61,6 +64,9 @@ pub(super) async fn chat(
                 let watch = tokio::spawn(signals::watch(control.clone(), presenter));
                 let sent = conversation.send(&message, &control).await;
                 watch.abort();
+                if terminated.as_mut().now_or_never().is_some() {
+                    return Ok(exit_code::INTERRUPTED.into());
+                }
                 if let Err(unanswered) = sent {
                     if unanswered.is_final {
                         return Err(unanswered.error);

@@ -127,7 +127,9 @@ impl Conversation {
         let is_continued = self.last.is_some();
         let mut total = self.last.as_ref().map(|last| last.cost).unwrap_or_default();
         total.merge(result.cost);
-        if let Some(conversation) = &result.agent_session {
+        // A session without activity may have left no conversation.
+        let conversation = result.agent_session.as_ref();
+        if let Some(conversation) = conversation.filter(|_| result.activity == Activity::Some) {
             let last = LastConversation::new(&self.backend, conversation.clone(), total);
             if let Err(error) = self.files.save(&last) {
                 let warning = format!("--continue will not find this conversation: {error}");

@@ -5,7 +5,8 @@ use std::io;
 use std::path::PathBuf;
 
 use autonoe_core::{
-    AgentSessionId, CostTotal, Project, create_private_folder, read_text_file, replace_file_durably,
+    AgentSessionId, CostTotal, Project, create_private_folder, read_text_file, remove_folder,
+    replace_file_durably,
 };
 use serde::{Deserialize, Serialize};
 
@@ -38,7 +39,7 @@ impl LastConversation {
     }
 
     /// Returns an error unless the backend with `tag` keeps the conversation.
-    pub(super) fn check_backend(&self, tag: &str) -> Result<(), CliError> {
+    fn check_backend(&self, tag: &str) -> Result<(), CliError> {
         let recorded = self.backend.as_str();
         if recorded == tag {
             return Ok(());
@@ -73,12 +74,18 @@ impl ConversationFiles {
         self.folder.join("ask.json")
     }
 
-    /// Loads the record of the last conversation.
+    /// Loads the record of the last conversation, if the backend with `tag` keeps it.
     ///
     /// # Errors
     ///
-    /// There is none, or it cannot be read.
-    pub(super) fn load(&self) -> Result<LastConversation, CliError> {
+    /// There is none, it cannot be read, or another backend keeps it.
+    pub(super) fn load_of(&self, tag: &str) -> Result<LastConversation, CliError> {
+        let last = self.load()?;
+        last.check_backend(tag)?;
+        Ok(last)
+    }
+
+    fn load(&self) -> Result<LastConversation, CliError> {
         let path = self.record();
         let unreadable = |why: String| {
             CliError::failure(format!("{path:?} cannot be read: {why}"))
@@ -105,13 +112,12 @@ impl ConversationFiles {
 
     /// Deletes the last conversation.
     pub(super) fn delete(&self) -> io::Result<()> {
-        let ignore_missing = |done: io::Result<()>| match done {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            done => done,
-        };
         // The record first: it must not name a conversation that is gone.
-        ignore_missing(fs::remove_file(self.record()))?;
-        ignore_missing(fs::remove_dir_all(self.content()))
+        match fs::remove_file(self.record()) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        remove_folder(&self.content())
     }
 }
 

@@ -29,10 +29,12 @@ pub(crate) fn ask(args: &AskArgs, surroundings: &Surroundings) -> Result<ExitCod
     let agent = args.agent();
     let backend = ChosenBackend::find(agent.backend.as_ref(), Some(&project))?;
     let files = ConversationFiles::new(&project);
-    let last = args.resume.then(|| files.load()).transpose()?;
-    if let Some(last) = &last {
-        last.check_backend(backend.choice.tag())?;
-    }
+    let load_last = || match args.resume {
+        true => files.load_of(backend.choice.tag()).map(Some),
+        false => Ok(None),
+    };
+    // Before the prompt is read, which may take long.
+    load_last()?;
     let prompt = prompt(args, surroundings)?;
     let models = ModelsFile::load(&project)?.unwrap_or_default();
     let wanted = agent.wanted(surroundings);
@@ -44,6 +46,8 @@ pub(crate) fn ask(args: &AskArgs, surroundings: &Surroundings) -> Result<ExitCod
         .sandbox(sandbox_switch(agent.no_sandbox, surroundings))
         .destructive(args.destructive())
         .sessions(built.agents)?;
+    // Without the lock, another command may have changed it.
+    let last = load_last()?;
     let configure = stage.configuration(
         &agent,
         built.outer_sandbox,

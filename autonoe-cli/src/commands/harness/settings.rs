@@ -27,6 +27,7 @@ pub(super) struct WorkSettings {
     /// Whether agents may delete and move files.
     pub(super) destructive: bool,
     /// The variables that only the telemetry of the member needs. Nothing that it starts gets them.
+    #[serde(default)]
     pub(super) telemetry_keys: Vec<String>,
 }
 

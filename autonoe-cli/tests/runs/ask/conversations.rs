@@ -57,6 +57,18 @@ fn a_new_question_starts_a_new_conversation_and_deletes_the_last_one() {
 }
 
 #[test]
+fn a_session_without_activity_leaves_the_last_conversation_as_it_was() {
+    let project = Project::new();
+    ask(&project, &answer(), &["why?"]);
+    let before = project.read(RECORD);
+
+    let silent = ask(&project, &[ends()], &["--continue", "where?"]);
+
+    assert_eq!(silent.code, Some(1), "{silent:?}");
+    assert_eq!(project.read(RECORD), before);
+}
+
+#[test]
 fn costs_add_up_over_a_conversation() {
     let project = Project::new();
 

@@ -153,7 +153,7 @@ fn a_chat_is_one_conversation_until_a_new_one_is_started() {
         "{screen}"
     );
     assert_eq!(lines[11..13], ["Three.", "$0.25, 0 tools"], "{screen}");
-    assert!(screen.contains("/quit is no command"), "{screen}");
+    assert!(screen.contains("unknown command /quit"), "{screen}");
 }
 
 #[test]

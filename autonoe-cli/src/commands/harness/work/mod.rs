@@ -31,6 +31,9 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// coordinator waits.
 const LEAVE_LIMIT: Duration = Duration::from_millis(1500);
 
+/// How long a member that has ended exports telemetry at most. Others may wait for its end.
+const EXPORT_LIMIT: Duration = Duration::from_secs(10);
+
 /// Serves the folder of a sub-harness.
 pub(super) fn work(
     args: &HarnessWorkArgs,
@@ -56,7 +59,7 @@ pub(super) fn work(
         serving.run().await.map_err(|error| broken(&error))
     });
     let limit = match &served {
-        Ok(ServeOutcome::Ended(_)) => Duration::MAX,
+        Ok(ServeOutcome::Ended(_)) => EXPORT_LIMIT,
         Ok(ServeOutcome::BrokenOff) | Err(_) => LEAVE_LIMIT,
     };
     if let Some(warning) = telemetry.finish_within(limit) {
