@@ -3,7 +3,7 @@
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout};
 
-use super::screen::{Pane, ViewState};
+use super::state::{Pane, ViewState};
 use super::{members, panes};
 use crate::Dashboard;
 

@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::draw::draw;
 use super::keys::{Key, Reaction, press};
-use super::screen::ViewState;
+use super::state::ViewState;
 use crate::{DashboardSource, FleetIntent};
 
 /// How long a picture stands at least when only the fleet changes. Keys are answered at once.

@@ -1,6 +1,6 @@
 //! What a key means.
 
-use super::screen::{Pane, ViewState};
+use super::state::{Pane, ViewState};
 use crate::{Dashboard, FleetAction, FleetIntent, Member};
 
 /// How many members a page is.

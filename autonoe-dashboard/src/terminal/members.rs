@@ -12,7 +12,7 @@ use ratatui::widgets::{Cell, Row, Table};
 use super::columns::{ASKS, QUIET, SELECTED, TITLE, of_phase, of_status};
 use super::columns::{Column, columns, progress_width};
 use super::harmless::harmless;
-use super::screen::{Pane, ViewState};
+use super::state::{Pane, ViewState};
 use crate::{Dashboard, Member, Progress, cost_words, token_words};
 
 /// Draws as many members as there is room for, with the selected one among them.

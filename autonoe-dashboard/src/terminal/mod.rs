@@ -13,9 +13,11 @@ mod members;
 mod panes;
 #[cfg(feature = "terminal")]
 mod screen;
+mod state;
 
 pub use draw::draw;
 pub use driver::{ViewEnd, ViewInput, show};
 pub use keys::{Key, Reaction, press};
 #[cfg(feature = "terminal")]
-pub use screen::{FullScreen, ViewState};
+pub use screen::FullScreen;
+pub use state::ViewState;

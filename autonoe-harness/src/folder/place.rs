@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+#[cfg(feature = "sqlite")]
 use autonoe_core::remove_folder;
 use autonoe_process::Marker;
 use sha2::{Digest, Sha256};
@@ -125,6 +126,7 @@ impl HarnessFolder {
     }
 
     /// Deletes the conversations of the sub-harness, once nothing continues them any more.
+    #[cfg(feature = "sqlite")]
     pub(crate) fn remove_conversations(&self) {
         let path = self.conversations();
         if let Err(error) = remove_folder(&path) {

@@ -181,7 +181,7 @@ async fn a_stage_is_told_what_the_one_before_it_said_and_what_all_is_for() {
 
     assert!(outcome.expect("it ends").result.success);
     let prompts = agents.prompts();
-    let before = "What the stage before came to:\nI have written a.txt.";
+    let before = "Result of the previous stage:\nI have written a.txt.";
     assert!(!prompts[0].contains(before) && prompts[1].contains(before));
     for prompt in &prompts {
         assert!(

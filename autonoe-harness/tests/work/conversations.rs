@@ -35,9 +35,9 @@ async fn a_member_continues_its_conversation_after_a_failed_check() {
 
     assert!(outcome.is_success(), "{outcome:?}");
     let (prompts, task) = (turns.prompts(), &order.tasks[0].task);
-    let before = "What the stage before came to:\nThe stage before said this.";
+    let before = "Result of the previous stage:\nThe stage before said this.";
     assert_eq!(prompts[0], task_prompt(task, Some(before)));
-    let problem = "The last attempt was no success: the file out.txt is not there";
+    let problem = "The last attempt failed: the file out.txt is not there";
     let follow_up = follow_up_prompt(task, Some(problem));
     assert_eq!(prompts[1..], [follow_up.clone(), follow_up]);
     assert_eq!(turns.resumed(), [None, scripted(), scripted()]);
@@ -52,7 +52,7 @@ async fn a_member_whose_backend_cannot_resume_gets_the_whole_task_again() {
     let (outcome, _) = stage.run(&order).await;
 
     assert!(outcome.is_success(), "{outcome:?}");
-    let problem = "The last attempt was no success: the file out.txt is not there";
+    let problem = "The last attempt failed: the file out.txt is not there";
     let whole = task_prompt(&order.tasks[0].task, Some(problem));
     assert_eq!(turns.prompts()[1], whole);
     assert_eq!(turns.resumed(), [None, None]);

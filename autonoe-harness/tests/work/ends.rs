@@ -27,7 +27,7 @@ async fn a_task_is_done_when_it_is_verified() {
     assert_eq!(outcome.spent.time, Duration::from_secs(120));
     let second = &turns.prompts()[1];
     assert!(
-        second.contains("The last attempt was no success"),
+        second.contains("The last attempt failed"),
         "{second}"
     );
     let reports = stage.reports.lock().expect("a lock").clone();

@@ -211,6 +211,7 @@ mod tests {
         );
     }
 
+    // Shows: framework/tools/pictures-of-failures
     #[test]
     fn a_failure_keeps_title_metadata_and_attachments_as_text() {
         let output = ToolOutput::new("9 pages are printed")

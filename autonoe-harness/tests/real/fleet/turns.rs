@@ -26,7 +26,7 @@ async fn the_second_turn_of_each_program_has_the_first_one_before_it() {
             "Write hello to hello.txt.",
             "I keep the word walnut in mind.",
             "The task T-1 is not done yet.",
-            "The last attempt was no success",
+            "The last attempt failed",
         ];
         let places = parts.map(|part| second.find(part));
         assert!(places.iter().all(Option::is_some), "{cli:?}: {second}");
