@@ -26,10 +26,7 @@ async fn a_task_is_done_when_it_is_verified() {
     assert_eq!(result.duration, Duration::from_secs(120));
     assert_eq!(outcome.spent.time, Duration::from_secs(120));
     let second = &turns.prompts()[1];
-    assert!(
-        second.contains("The last attempt failed"),
-        "{second}"
-    );
+    assert!(second.contains("The last attempt failed"), "{second}");
     let reports = stage.reports.lock().expect("a lock").clone();
     assert_eq!(reports[0].task.as_deref(), Some("T-1"));
     // A turn is told when it begins and when it has ended.
