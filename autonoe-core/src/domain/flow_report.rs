@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::duration::millis;
 use super::report::write_effort;
-use super::{BudgetKind, CostTotal, Failure, RunId, TokenUsage};
+use super::{BudgetKind, CostTotal, Failure, RunId, SessionEnd, SessionOutcome, TokenUsage};
 
 /// What a flow comes to, as far as its sessions are concerned.
 ///
@@ -86,6 +86,24 @@ impl FlowExit {
     /// Tells whether the flow did what it was for.
     pub fn is_success(&self) -> bool {
         matches!(self, Self::Completed)
+    }
+}
+
+/// The exit of a flow of one session.
+impl From<&SessionEnd> for FlowExit {
+    fn from(end: &SessionEnd) -> Self {
+        match end {
+            SessionEnd::Outcome(SessionOutcome::Completed) => Self::Completed,
+            SessionEnd::Outcome(SessionOutcome::QuotaExceeded { .. }) => Self::QuotaExceeded,
+            SessionEnd::Outcome(_) => Self::Failed {
+                error: Failure::retryable("session_not_completed", end.to_string()),
+            },
+            SessionEnd::BudgetSpent { budget } => Self::BudgetExceeded { budget: *budget },
+            SessionEnd::Cancelled => Self::Interrupted,
+            SessionEnd::Failed { error } => Self::Failed {
+                error: error.clone(),
+            },
+        }
     }
 }
 

@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use autonoe_core::{
-    Budget, BudgetKind, BuildError, Capabilities, Clock, Failure, FlowExit, FlowStart,
-    OpenSessions, PerformedSession, RunControl, SessionEnd, SessionOrder, SessionOutcome,
-    SessionRunnerBuilder,
+    Budget, BudgetKind, BuildError, Capabilities, Clock, FlowExit, FlowStart, OpenSessions,
+    PerformedSession, RunControl, SessionOrder, SessionRunnerBuilder,
 };
 use jiff::Timestamp;
 use serde_json::json;
@@ -42,29 +41,13 @@ pub(super) async fn one_session(
     }
     let order = order(open.capabilities()).budget(limits.with_time(left));
     let performed = open.run(order).await;
-    close(open, exit(&performed.result.end));
+    close(open, FlowExit::from(&performed.result.end));
     Ok(Ok(performed))
 }
 
 fn time_is_up() -> FlowExit {
     FlowExit::BudgetExceeded {
         budget: BudgetKind::Time,
-    }
-}
-
-/// Says what the end of its only session is for a flow.
-fn exit(end: &SessionEnd) -> FlowExit {
-    match end {
-        SessionEnd::Outcome(SessionOutcome::Completed) => FlowExit::Completed,
-        SessionEnd::Outcome(SessionOutcome::QuotaExceeded { .. }) => FlowExit::QuotaExceeded,
-        SessionEnd::BudgetSpent { budget } => FlowExit::BudgetExceeded { budget: *budget },
-        SessionEnd::Cancelled => FlowExit::Interrupted,
-        SessionEnd::Failed { error } => FlowExit::Failed {
-            error: error.clone(),
-        },
-        end => FlowExit::Failed {
-            error: Failure::retryable("session_not_completed", end.to_string()),
-        },
     }
 }
 

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use autonoe_core::{
     Activity, Budget, CostTotal, ExitReason, Failure, FlowExit, FlowStart, PerformedSession, Retry,
-    RunControl, SessionAccess, SessionEnd, SessionOrder, SessionOutcome, SessionResult, Sessions,
-    Spent,
+    RunControl, SessionAccess, SessionEnd, SessionOrder, SessionResult, Sessions, Spent,
 };
 use serde_json::json;
 
@@ -90,7 +89,7 @@ impl Conversation {
             order = order.resuming(last.conversation.clone());
         }
         let performed = open.run(order).await;
-        open.close(exit_of(&performed.result.end), json!({}));
+        open.close(FlowExit::from(&performed.result.end), json!({}));
         self.record(&performed);
         check_answer(&performed.result)
     }
@@ -146,22 +145,6 @@ impl Conversation {
         if let Some(summary) = denial_summary(&denied, usize::MAX) {
             summary.lines().for_each(|line| self.presenter.say(line));
         }
-    }
-}
-
-/// Returns how the flow of a single session ended.
-fn exit_of(end: &SessionEnd) -> FlowExit {
-    match end {
-        SessionEnd::Outcome(SessionOutcome::Completed) => FlowExit::Completed,
-        SessionEnd::Outcome(SessionOutcome::QuotaExceeded { .. }) => FlowExit::QuotaExceeded,
-        SessionEnd::BudgetSpent { budget } => FlowExit::BudgetExceeded { budget: *budget },
-        SessionEnd::Cancelled => FlowExit::Interrupted,
-        SessionEnd::Failed { error } => FlowExit::Failed {
-            error: error.clone(),
-        },
-        end => FlowExit::Failed {
-            error: Failure::retryable("session_failed", format!("the session {end}")),
-        },
     }
 }
 
