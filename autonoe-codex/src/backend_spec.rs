@@ -12,7 +12,6 @@ use autonoe_core::{
     AgentClientFactory, BackendProbe, BackendSpec, Capabilities, Credentials, McpServer,
     OuterSandbox, ProbeFinding, SpecContext, SpecError,
 };
-use autonoe_process::OsSandbox;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -193,7 +192,7 @@ pub(crate) async fn probe_backend(spec: &CodexBackend, context: &SpecContext) ->
     found
         .with_credentials(credentials)
         .finding(finding)
-        .finding(sandbox(&options))
+        .finding(options.walls.probe())
 }
 
 /// Looks whether there is a key or a login. What it is is never read.
@@ -218,22 +217,6 @@ fn credentials(options: &CodexOptions) -> (Credentials, ProbeFinding) {
             false => missing(format!("there is no login in {}", folder.display())),
         },
         (None, CodexHome::PerSession) => missing("no key and no login was found".to_owned()),
-    }
-}
-
-/// Looks whether the sandbox around the program can be made.
-fn sandbox(options: &CodexOptions) -> ProbeFinding {
-    const NAME: &str = "sandbox";
-    let Some(bubblewrap) = options.walls.bubblewrap.clone() else {
-        return ProbeFinding::problem(
-            NAME,
-            "there is no program `bwrap` on PATH",
-            "install it (apt install bubblewrap)",
-        );
-    };
-    match OsSandbox::new(bubblewrap).check() {
-        Ok(()) => ProbeFinding::good(NAME, "bwrap is there and works"),
-        Err(error) => ProbeFinding::problem(NAME, error.to_string(), error.remedy()),
     }
 }
 

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use autonoe_core::{AgentError, BackendProbe, Credentials, ProbeFinding};
-use autonoe_process::OsSandbox;
 
 use crate::launch::{AcpOptions, HomeFolder, TESTED_VERSION, missing_credentials};
 use crate::probe::start_and_probe;
@@ -34,13 +33,13 @@ pub(super) async fn probe_gemini(options: &AcpOptions) -> BackendProbe {
     found
         .with_credentials(credentials)
         .finding(finding)
-        .finding(sandbox(options))
+        .finding(options.walls.probe())
 }
 
 /// Probes any other agent. Starts the program and shuts it down.
 pub(super) async fn probe_agent(tag: &str, options: &AcpOptions) -> BackendProbe {
     let (found, _) = probe_program(tag, &options.program, options).await;
-    found.finding(sandbox(options))
+    found.finding(options.walls.probe())
 }
 
 async fn probe_program(
@@ -94,21 +93,5 @@ fn credentials(options: &AcpOptions) -> (Credentials, ProbeFinding) {
             let found = "whether it is logged in is seen in a session";
             (Credentials::Unknown, ProbeFinding::good(NAME, found))
         }
-    }
-}
-
-/// Checks whether the sandbox around the agent can be created.
-fn sandbox(options: &AcpOptions) -> ProbeFinding {
-    const NAME: &str = "sandbox";
-    let Some(bubblewrap) = options.walls.bubblewrap.clone() else {
-        return ProbeFinding::problem(
-            NAME,
-            "there is no program `bwrap` on PATH",
-            "install it (apt install bubblewrap)",
-        );
-    };
-    match OsSandbox::new(bubblewrap).check() {
-        Ok(()) => ProbeFinding::good(NAME, "bwrap is there and works"),
-        Err(error) => ProbeFinding::problem(NAME, error.to_string(), error.remedy()),
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use autonoe_core::{AgentError, AgentErrorKind, SessionSpec};
+use autonoe_core::{AgentError, AgentErrorKind, ProbeFinding, SessionSpec};
 use autonoe_process::{OsSandbox, SandboxError, find_program};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -55,6 +55,22 @@ pub enum SandboxNetwork {
 }
 
 impl Walls {
+    /// Checks whether the outer sandbox can be created here, for a probe of the backend.
+    pub fn probe(&self) -> ProbeFinding {
+        const NAME: &str = "sandbox";
+        let Some(bubblewrap) = &self.bubblewrap else {
+            return ProbeFinding::problem(
+                NAME,
+                "there is no program `bwrap` on PATH",
+                "install it (apt install bubblewrap)",
+            );
+        };
+        match OsSandbox::new(bubblewrap).check() {
+            Ok(()) => ProbeFinding::good(NAME, "bwrap is there and works"),
+            Err(error) => ProbeFinding::problem(NAME, error.to_string(), error.remedy()),
+        }
+    }
+
     /// Makes walls by the bubblewrap at a path, or none.
     pub fn new(bubblewrap: Option<PathBuf>) -> Self {
         Self {
