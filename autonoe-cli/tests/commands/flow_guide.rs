@@ -4,11 +4,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::process::Command;
 
 use serde_json::Value;
 
-use crate::commands::console::Console;
 use crate::commands::setting::Setting;
 
 const GUIDE: &str = include_str!("../../../docs/guides/flows.md");
@@ -84,33 +82,6 @@ fn every_command_of_the_guide_does_what_it_says() {
     let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let home = setting.project().join("../home");
     symlink(checkout, home.join("autonoe")).expect("writable");
-    let program = Path::new(env!("CARGO_BIN_EXE_autonoe"));
-    let own = std::env::var_os("PATH").unwrap_or_default();
-    let folder = program.parent().expect("it is in a folder").to_owned();
-    let path = std::env::join_paths([folder].into_iter().chain(std::env::split_paths(&own)));
-
-    for console in Console::all(GUIDE) {
-        for command in &console.commands {
-            let output = Command::new("bash")
-                .args(["-c", &format!("exec 2>&1\n{}", command.text)])
-                .current_dir(setting.project())
-                .env_clear()
-                .env("HOME", &home)
-                .env("PATH", path.as_ref().expect("plain names"))
-                .output()
-                .expect("it starts");
-
-            let printed = String::from_utf8_lossy(&output.stdout);
-            assert_eq!(
-                output.status.code(),
-                Some(console.exit),
-                "{}\n{printed}",
-                command.text
-            );
-            if let Some(missing) = command.missing_in(&printed) {
-                panic!("{}: no line {missing:?} in\n{printed}", command.text);
-            }
-        }
-    }
+    setting.check_guide(GUIDE);
     assert!(fs::exists(setting.project().join(".autonoe/flows/fix-bug")).expect("readable"));
 }

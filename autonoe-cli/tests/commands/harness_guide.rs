@@ -2,9 +2,7 @@
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::process::Command;
 
-use crate::commands::console::Console;
 use crate::commands::setting::Setting;
 
 const GUIDE: &str = include_str!("../../../docs/guides/harness.md");
@@ -15,30 +13,7 @@ fn every_command_of_the_guide_on_fleets_does_what_it_says() {
     let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let home = setting.project().join("../home");
     symlink(checkout, home.join("autonoe")).expect("writable");
-    let program = Path::new(env!("CARGO_BIN_EXE_autonoe"));
-    let own = std::env::var_os("PATH").unwrap_or_default();
-    let folder = program.parent().expect("it is in a folder").to_owned();
-    let path = std::env::join_paths([folder].into_iter().chain(std::env::split_paths(&own)));
-
-    for console in Console::all(GUIDE) {
-        for command in &console.commands {
-            let output = Command::new("bash")
-                .args(["-c", &format!("exec 2>&1\n{}", command.text)])
-                .current_dir(setting.project())
-                .env_clear()
-                .env("HOME", &home)
-                .env("PATH", path.as_ref().expect("plain names"))
-                .output()
-                .expect("it starts");
-
-            let printed = String::from_utf8_lossy(&output.stdout);
-            let (code, text) = (output.status.code(), &command.text);
-            assert_eq!(code, Some(console.exit), "{text}\n{printed}");
-            if let Some(missing) = command.missing_in(&printed) {
-                panic!("{text}: no line {missing:?} in\n{printed}");
-            }
-        }
-    }
+    setting.check_guide(GUIDE);
 }
 
 #[test]

@@ -8,6 +8,8 @@ use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::commands::console::Console;
+
 /// A project, an empty home and a folder of programs, all of them temporary.
 pub(crate) struct Setting {
     folder: tempfile::TempDir,
@@ -119,6 +121,34 @@ impl Setting {
         collect(&self.project(), &self.project(), &mut names);
         names.sort();
         names
+    }
+
+    /// Runs every command of a guide in the project, and checks its exit code and what it prints.
+    pub(crate) fn check_guide(&self, guide: &str) {
+        let program = Path::new(env!("CARGO_BIN_EXE_autonoe"));
+        let folder = program.parent().expect("it is in a folder").to_owned();
+        let own = std::env::var_os("PATH").unwrap_or_default();
+        let path = std::env::join_paths([folder].into_iter().chain(std::env::split_paths(&own)));
+        let path = path.expect("plain names");
+        for console in Console::all(guide) {
+            for command in &console.commands {
+                let output = Command::new("bash")
+                    .args(["-c", &format!("exec 2>&1\n{}", command.text)])
+                    .current_dir(self.project())
+                    .env_clear()
+                    .env("HOME", self.project().join("../home"))
+                    .env("PATH", &path)
+                    .output()
+                    .expect("it starts");
+
+                let printed = String::from_utf8_lossy(&output.stdout);
+                let (code, text) = (output.status.code(), &command.text);
+                assert_eq!(code, Some(console.exit), "{text}\n{printed}");
+                if let Some(missing) = command.missing_in(&printed) {
+                    panic!("{text}: no line {missing:?} in\n{printed}");
+                }
+            }
+        }
     }
 
     /// What a command did that was started otherwise.
