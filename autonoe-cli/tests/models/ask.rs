@@ -63,6 +63,24 @@ fn a_question_is_answered_and_continued_on_every_provider() {
 }
 
 #[test]
+fn the_limit_of_model_calls_ends_an_answer_with_its_own_exit_code() {
+    let vendor = Vendor::Anthropic;
+    let server = vendor
+        .serve([
+            Turn::tool("Read", json!({"file_path": "SPEC.md"})),
+            Turn::text("never said"),
+        ])
+        .unverified();
+    let setting = Setting::on(vendor, &server);
+
+    let said = ask(&setting, vendor, &["--max-turns=1", "why?"]);
+
+    assert_eq!(said.code, Some(4), "{said:?}");
+    assert_eq!(server.log().main_requests().len(), 1);
+    assert_eq!(said.stdout, "");
+}
+
+#[test]
 fn no_key_is_in_any_output_or_file() {
     let vendor = Vendor::Anthropic;
     let server = vendor.serve([

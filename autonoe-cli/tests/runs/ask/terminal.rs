@@ -197,6 +197,22 @@ fn a_failed_answer_does_not_end_a_chat_but_a_spent_quota_does() {
 }
 
 #[test]
+fn a_spent_budget_ends_a_chat() {
+    let project = Project::new();
+    let answer = [says("One."), ends()];
+    let limit = &["--max-cost=0.20"];
+    let command = ask_command(&project, [&answer, &answer], Resume::Possible, limit);
+    let mut terminal = Terminal::start(&command, 120);
+
+    type_line(&mut terminal, 0, "first");
+    type_line(&mut terminal, 1, "second");
+    let (code, screen) = terminal.end();
+
+    assert_eq!(code, 6, "{screen}");
+    assert!(screen.contains("the money budget is spent"), "{screen}");
+}
+
+#[test]
 fn the_end_of_the_input_ends_a_chat() {
     let project = Project::new();
     let answer = [says("One."), ends()];
