@@ -1,4 +1,4 @@
-//! How a turn ended.
+//! Outcome of a turn.
 
 use autonoe_core::{AgentError, AgentErrorKind, SessionOutcome};
 use serde_json::Value;

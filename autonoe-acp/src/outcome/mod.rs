@@ -1,4 +1,4 @@
-//! How a turn ended, decided from all that is known at its end. Pure.
+//! Outcome of a turn: a pure function of the evidence at its end.
 
 mod decide;
 

@@ -1,4 +1,4 @@
-//! What surrounds a program: its environment, its folder and its walls.
+//! Environment, folder and outer sandbox of a program.
 
 mod enclosed;
 mod place;

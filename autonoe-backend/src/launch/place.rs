@@ -121,7 +121,7 @@ const LIMIT: Duration = Duration::from_secs(5);
 /// Ends what hosts that were killed left running, and removes the folders of their sessions in
 /// `temporary` whose names begin with `prefix`.
 ///
-/// What it cannot do is told in the log: it is no reason not to start a session.
+/// Failures are logged: they do not keep a session from starting.
 pub async fn sweep(temporary: &Path, prefix: &'static str) {
     let temporary = temporary.to_owned();
     let _ = tokio::task::spawn_blocking(move || sweep_now(&temporary, prefix)).await;

@@ -309,7 +309,7 @@ pub(super) fn odd_end(result: &ResultMessage<'_>) -> Option<&'static str> {
     stopped.then_some("a hook ended the turn before the agent was done")
 }
 
-/// What a call is told to have given that has no result when its session ends.
+/// The result of a call that has none when its session ends.
 pub(super) const UNANSWERED: &str = "the session ended before the call did";
 
 /// Says in core's words what is left of a quota, if it is understood.

@@ -1,4 +1,4 @@
-//! How a session ended, decided from all that is known at its end.
+//! Outcome of a session, decided from the evidence at its end.
 //!
 //! [`outcome`] is one pure function from the [`Evidence`] to the [`Outcome`].
 //! What a text says is looked at in one place only, [`reset_time`], and only

@@ -1,4 +1,4 @@
-//! What the program says about itself.
+//! Messages of the program about itself.
 
 use std::borrow::Cow;
 
@@ -62,7 +62,7 @@ pub struct PermissionDenied<'a> {
     /// The call.
     #[serde(borrow, deserialize_with = "field")]
     pub tool_use_id: Option<Cow<'a, str>>,
-    /// What the agent is told.
+    /// The text that the agent receives.
     #[serde(borrow, deserialize_with = "field")]
     pub message: Option<Cow<'a, str>>,
 }
@@ -121,7 +121,7 @@ pub struct Init<'a> {
     /// The tools that the agent has. The tool `Agent` is called `Task` here.
     #[serde(borrow, deserialize_with = "list")]
     pub tools: Vec<Cow<'a, str>>,
-    /// The MCP servers that it was told of.
+    /// The MCP servers that it knows.
     #[serde(borrow, deserialize_with = "list")]
     pub mcp_servers: Vec<McpServerState<'a>>,
 }

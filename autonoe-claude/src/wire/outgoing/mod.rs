@@ -1,4 +1,4 @@
-//! What the host sends.
+//! Messages of the host.
 
 mod answer;
 mod request;

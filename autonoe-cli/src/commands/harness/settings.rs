@@ -1,4 +1,4 @@
-//! What the process of a sub-harness is told by whoever starts it.
+//! Settings of the process of a member, from the command that starts it.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::surroundings::Surroundings;
 /// a file nor into arguments.
 pub(super) const VARIABLE: &str = "AUTONOE_HARNESS_SETTINGS";
 
-/// What the process of a sub-harness is told by whoever starts it.
+/// Settings of the process of a member, from the command that starts it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct WorkSettings {

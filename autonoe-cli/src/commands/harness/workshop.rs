@@ -1,4 +1,4 @@
-//! Who does the tasks of a fleet, and looks whether they are done: executors for a folder.
+//! Executors for a folder: they carry out the tasks of a fleet and verify them.
 
 use std::path::Path;
 use std::sync::Arc;

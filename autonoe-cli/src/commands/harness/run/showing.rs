@@ -1,4 +1,4 @@
-//! How a fleet is shown while it works: the live view, or lines.
+//! Display of a fleet that works: the live view, or lines.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
